@@ -50,6 +50,10 @@ class BadTasks(Refusal):
     """A task source is unreadable, names something unknown, or selects nothing."""
 
 
+class BadReview(Refusal):
+    """A review says what no review of its episode can say, or a file of reviews is not one."""
+
+
 class NotFound(Refusal):
     """A run, episode, verifier, format or version that was named does not exist."""
 

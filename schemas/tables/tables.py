@@ -26,8 +26,9 @@ from schemas.episodes.episode import Episode, Step
 from schemas.episodes.observation import Element, Screenshot, Sight
 from schemas.packed import PACKED
 from schemas.tasks.task import Task
+from schemas.verdicts.review import Review
 from schemas.verdicts.step_label import StepLabel
-from schemas.verdicts.verdict import Acceptance, Review, Verdict
+from schemas.verdicts.verdict import Acceptance, Verdict
 
 Row = dict[str, Any]
 """A row: column names with values that Arrow takes as they are."""

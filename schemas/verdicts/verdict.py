@@ -74,27 +74,6 @@ class Verdict(Record):
     """UTC."""
 
 
-class Review(Record):
-    """A person's opinion of an episode. Reserved: no command writes one yet."""
-
-    episode_id: str
-    """The episode reviewed."""
-    reviewer: str
-    """Who."""
-    decision: str
-    """`accept`, `reject` or `unsure`."""
-    reason: str
-    """A sentence."""
-    step: Annotated[int | None, Int32] = None
-    """The step it is about; None: the whole episode."""
-    instruction: str | None = None
-    """A better wording of the goal; None if the wording is good."""
-    at: Moment
-    """UTC."""
-    undoes: str | None = None
-    """The review that this one withdraws; None if it withdraws none."""
-
-
 class Acceptance(Record):
     """The result of a run's rule for an episode: the columns `trajectories` has beside `episodes`'."""
 

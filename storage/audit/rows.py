@@ -25,7 +25,8 @@ from schemas.episodes.call import Call
 from schemas.episodes.episode import Episode, Step, StopReason, steps_sha256
 from schemas.tables.tables import Row, from_row
 from schemas.tasks.task import Task
-from schemas.verdicts.verdict import Review, Verdict
+from schemas.verdicts.review import Review, is_own, review_id
+from schemas.verdicts.verdict import Verdict
 from storage.audit.report import Notes
 from storage.lake.withdrawals import KEY as WITHDRAWN
 from storage.lake.withdrawals import Withdrawals
@@ -77,6 +78,7 @@ class RowChecks:
         self._observed: defaultdict[str, set[int]] = defaultdict(set)
         self._calls: defaultdict[str, set[int]] = defaultdict(set)
         self._verdicts: set[int] = set()
+        self._reviews: dict[str, tuple[str, Review]] = {}  # to the key of its file
         self._checks: Mapping[str, Callable[[str, Row], None]] = {
             "episodes": self._check_episode,
             "tasks": self._check_task,
@@ -142,6 +144,7 @@ class RowChecks:
         for task_id, key in self._repeated.items():  # each unit of served episodes has its tasks
             if task_id not in served:
                 self._notes.finding(key, f"task {task_id}: has a second row")
+        self._check_undone()
         for prompt, key in self._prompt_uses.items():
             if prompt not in self._prompts and not self.unread:
                 self._notes.finding(key, f"refers to the prompt {prompt}, which has no row")
@@ -298,8 +301,24 @@ class RowChecks:
 
     def _check_review(self, key: str, row: Row) -> None:
         review = from_row(Review, row)
+        id_ = review_id(review)
+        if id_ in self._reviews:
+            self._notes.finding(key, f"review {id_}: has a second row")
+        self._reviews[id_] = key, review
         if review.episode_id not in self._episodes and not self.unread:
             self._notes.finding(key, f"reviews episode {review.episode_id}, which does not exist")
+
+    def _check_undone(self) -> None:
+        """Check that each review that withdraws another one may do so."""
+        for id_, (key, review) in self._reviews.items():
+            if review.undoes is None:
+                continue
+            found = self._reviews.get(review.undoes)
+            if found is None:
+                if not self.unread:
+                    self._notes.finding(key, f"review {id_}: withdraws one that does not exist")
+            elif not is_own(found[1], review):
+                self._notes.finding(key, f"review {id_}: withdraws one that is not its reviewer's")
 
     def _is_unread(self, unit_id: str) -> bool:
         return any(first <= unit_id <= last for first, last in self.unread)

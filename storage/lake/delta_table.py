@@ -116,6 +116,33 @@ class DeltaHandle:
 
     def commit_once(self, entry: CommitEntry) -> int:
         """Commit `entry` unless its transaction is in; return the token that is."""
+        table = self._ready()
+        committed = table.transaction_version(entry.transaction)
+        if committed is not None:
+            return committed
+        transactions = [Transaction(entry.transaction, entry.token), entry.extra_transaction]
+        noted = CommitProperties(app_transactions=[item for item in transactions if item])
+        self.write(table, noted, entry.files)
+        return entry.token
+
+    def commit_rows_once(
+        self, transactions: Collection[str], token: int, files: Sequence[AddedFile]
+    ) -> dict[str, int]:
+        """Commit `files`, in which each row has a transaction of its own, unless one of these is in.
+
+        Return the tokens of those that are in: of all of them, with `token`, after the commit.
+        """
+        table = self._ready()
+        found = {name: table.transaction_version(name) for name in transactions}
+        known = {name: number for name, number in found.items() if number is not None}
+        if known:
+            return known
+        noted = [Transaction(name, token) for name in transactions]
+        self.write(table, CommitProperties(app_transactions=noted), files)
+        return dict.fromkeys(transactions, token)
+
+    def _ready(self) -> DeltaTable:
+        """Return the table as it is now, created if it did not exist, with the columns of today."""
         table = self.refresh()
         if table is None:
             self.create()
@@ -126,13 +153,7 @@ class DeltaHandle:
             table = self.refresh()
         if table is None:
             raise TableNotFoundError(f"{self.url}: the table was created and is gone")
-        committed = table.transaction_version(entry.transaction)
-        if committed is not None:
-            return committed
-        transactions = [Transaction(entry.transaction, entry.token), entry.extra_transaction]
-        noted = CommitProperties(app_transactions=[item for item in transactions if item])
-        self.write(table, noted, entry.files)
-        return entry.token
+        return table
 
     def create(self) -> None:
         """Create the table; of several writers that try at once all may get an error, though one succeeds."""
@@ -222,6 +243,16 @@ class AsyncDeltaTable:
             Damaged: the log cannot be read.
         """
         return await self.retry(partial(self._handle.commit_once, entry))
+
+    async def commit_rows(
+        self, transactions: Collection[str], token: int, files: Sequence[AddedFile]
+    ) -> dict[str, int]:
+        """Commit `files` unless one of their rows' transactions is in; return the tokens of those that are.
+
+        Raises:
+            Conflict, Unwritable, Damaged: as `commit`.
+        """
+        return await self.retry(partial(self._handle.commit_rows_once, transactions, token, files))
 
     async def retry(self, work: Callable[[], T]) -> T:
         """Return the result of `work` on the handle, retrying failures.

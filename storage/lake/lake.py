@@ -19,6 +19,7 @@ loop.
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from secrets import randbits
 from typing import Self
 
 from deltalake import Transaction
@@ -45,6 +46,8 @@ from storage.objects.protocol import ObjectStore
 
 _TOKEN_CHARS = 15
 """Hex characters of a hash that fit Delta's signed 64-bit transaction version."""
+
+_TOKEN_BITS = 4 * _TOKEN_CHARS
 
 
 class LakeWriter:
@@ -128,6 +131,35 @@ class LakeWriter:
             Unwritable: the log cannot be written.
             Damaged: the log cannot be read, or is gone.
         """
+        await self._check_log(table)
+        return await self._tables[table].commit(entry)
+
+    async def commit_rows(self, table: str, ids: Sequence[str], rows: Sequence[Row]) -> set[str]:
+        """Commit `rows` to a table of no units, each once by its id; return the ids that were new.
+
+        Whichever other writers commit some of the same rows meanwhile, the table has each of them once.
+
+        Raises:
+            Conflict, Unwritable, Damaged: as `commit`.
+        """
+        wanted = dict(zip(ids, rows, strict=True))
+        while wanted:
+            await self._check_log(table)
+            name = content_hash([table, list(wanted)])
+            files = await self.put_shards(table, name, rows=list(wanted.values()))
+            token = randbits(_TOKEN_BITS)  # by which our own commit is known if its answer was lost
+            found = await self._tables[table].commit_rows(list(wanted), token, files)
+            if set(found.values()) == {token} and found.keys() == wanted.keys():
+                return set(wanted)
+            wanted = {id_: row for id_, row in wanted.items() if id_ not in found}
+        return set()
+
+    async def _check_log(self, table: str) -> None:
+        """Check that the commit would not create a table that existed.
+
+        Raises:
+            Damaged: the log is gone.
+        """
         if table not in self._existing and await self._tables[table].version() is None:
             # The commit would create the table, so no version may say that it existed.
             for number in await version_numbers(self._store):
@@ -137,7 +169,6 @@ class LakeWriter:
                         f"versions/{number}.json names the table"
                     )
         self._existing.add(table)
-        return await self._tables[table].commit(entry)
 
 
 class UnitWriter:

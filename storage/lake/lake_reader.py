@@ -95,6 +95,40 @@ class LakeReader:
         self._tables = tables
         self._urls = urls
         self._access = access
+        self._n_steps: dict[str, int] = {}
+
+    async def dataset(self, table: str) -> Dataset | None:
+        """Return a table as it is now; None if it does not exist yet.
+
+        Raises:
+            Damaged: it cannot be read.
+        """
+        return await self._tables[table].dataset()
+
+    async def n_steps(self, episodes: AbstractSet[str]) -> Mapping[str, int]:
+        """Return the number of actions of each of these episodes that is committed, by id.
+
+        An episode is never changed, so those that were found are remembered.
+
+        Raises:
+            Damaged: the rows cannot be read.
+        """
+        unknown = sorted(episodes - self._n_steps.keys())
+        if unknown:
+            where = pc.field("episode_id").isin(unknown)
+            dataset = await self.dataset("episodes")
+            columns = ["episode_id", "n_steps"]
+            found = await asyncio.to_thread(readers.rows, dataset, where=where, columns=columns)
+            self._n_steps |= {row["episode_id"]: row["n_steps"] for row in found}
+        return {id_: self._n_steps[id_] for id_ in episodes if id_ in self._n_steps}
+
+    async def withdrawn(self) -> frozenset[str]:
+        """Return the ids of the run's episodes that were withdrawn.
+
+        Raises:
+            Damaged: the record cannot be read.
+        """
+        return frozenset(one.episode for one in await read_withdrawals(self._store))
 
     async def tasks(self, unit_id: str) -> list[Task]:
         """Return a committed unit's tasks, by id.

@@ -18,6 +18,7 @@ from schemas.episodes.episode import Episode
 from schemas.errors import Damaged
 from schemas.tables.tables import Row, episode_from_rows, from_row
 from schemas.tasks.task import Task
+from schemas.verdicts.review import Review
 from schemas.verdicts.verdict import Verdict
 from storage.objects.error_messages import read_error
 
@@ -27,7 +28,7 @@ _MAX_FILTER_UNITS = 100
 Datasets = Mapping[str, Dataset | None]
 """Tables by name; None for one that does not exist yet."""
 
-R = TypeVar("R", Task, Verdict)
+R = TypeVar("R", Task, Verdict, Review)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +151,15 @@ def read_verdicts(
     table = read_table(verdicts, where=few)
     of_units = table.filter(pc.is_in(table["unit_id"], value_set=wanted))
     return [_record(Verdict, row) for row in of_units.to_pylist()]
+
+
+def read_reviews(reviews: Dataset | None) -> list[Review]:
+    """Return every review, those too that were withdrawn.
+
+    Raises:
+        Damaged: the rows cannot be read or are not reviews.
+    """
+    return [_record(Review, row) for row in rows(reviews)]
 
 
 def rows(

@@ -6,7 +6,7 @@ from schemas.base import Record
 from schemas.episodes.call import StructuredMode
 from schemas.episodes.episode import Actor, PolicyKind, StopReason, ThoughtSource
 from schemas.tables.tables import TABLES
-from schemas.verdicts.verdict import Acceptance, Review, Status
+from schemas.verdicts.verdict import Acceptance, Status
 from storage.publish.card.columns import column_docs, member_docs
 
 RESERVED_COLUMNS = {
@@ -46,7 +46,3 @@ def test_the_values_that_nothing_writes_are_marked_and_no_others() -> None:
     }
 
     assert {(kind, name.lower()) for kind, name in marked} == RESERVED_MEMBERS
-
-
-def test_the_table_that_nothing_writes_is_marked() -> None:
-    assert REASON.search(Review.__doc__ or "")
