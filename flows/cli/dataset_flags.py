@@ -64,3 +64,28 @@ def diff_flags(parser: argparse.ArgumentParser) -> None:
     )
     configuration_flags(parser)
     json_flag(parser)
+
+
+def view_flags(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of `view`."""
+    parser.add_argument(
+        "places",
+        metavar="PLACE",
+        nargs="+",
+        help="a run, a dataset or a collection: a folder, s3://…, hf://datasets/ORG/NAME or hf://buckets/OWNER/NAME",
+    )
+    parser.add_argument(
+        "--host",
+        default="127.0.0.1",
+        metavar="ADDRESS",
+        help="of this machine's loopback (default: 127.0.0.1)",
+    )
+    parser.add_argument(
+        "--port", type=int, default=0, metavar="N", help="the port (default: a free one)"
+    )
+    parser.add_argument(
+        "--forget",
+        action="store_true",
+        help="remove what was kept of these places in the cache, and show nothing",
+    )
+    json_flag(parser)

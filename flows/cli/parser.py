@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from flows.cli.dataset_flags import diff_flags, publish_flags, withdraw_flags
+from flows.cli.dataset_flags import diff_flags, publish_flags, view_flags, withdraw_flags
 from flows.cli.flags import (
     Adder,
     add_commands,
@@ -316,6 +316,11 @@ COMMANDS: dict[str, tuple[Adder, str, str]] = {
         _show,
         "show what a run holds and lacks, ended or not, or compare two runs by template",
         "stepmill show runs/demo",
+    ),
+    "view": (
+        view_flags,
+        "open a window on runs, datasets or collections: look at any attempt, and see why it failed",
+        "stepmill view runs/demo",
     ),
     "diff": (
         diff_flags,

@@ -122,14 +122,6 @@ class LakeReader:
             self._n_steps |= {row["episode_id"]: row["n_steps"] for row in found}
         return {id_: self._n_steps[id_] for id_ in episodes if id_ in self._n_steps}
 
-    async def withdrawn(self) -> frozenset[str]:
-        """Return the ids of the run's episodes that were withdrawn.
-
-        Raises:
-            Damaged: the record cannot be read.
-        """
-        return frozenset(one.episode for one in await read_withdrawals(self._store))
-
     async def tasks(self, unit_id: str) -> list[Task]:
         """Return a committed unit's tasks, by id.
 

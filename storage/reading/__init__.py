@@ -1,1 +1,1 @@
-"""A published dataset opened for reading, at a version of it: its files, and whole episodes."""
+"""Runs and published datasets opened for reading: their files, whole episodes, and the look-up of many."""

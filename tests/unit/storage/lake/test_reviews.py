@@ -18,7 +18,7 @@ from storage.lake.delta_stats import AddedFile
 from storage.lake.delta_table import DeltaHandle
 from storage.lake.lake import Lake
 from storage.lake.reviews import add_reviews, read_reviews
-from storage.lake.withdrawals import Withdrawal, add_withdrawals
+from storage.lake.withdrawals import RunWithdrawal, add_withdrawals, withdrawals_of
 from storage.maintenance.compact import compact
 
 STRANGE = "\x1b[31m\u202e"
@@ -257,9 +257,11 @@ async def test_an_episode_is_reviewed_as_soon_as_it_is_committed(run: MadeRun, l
 
 
 async def test_a_withdrawn_episode_is_not_reviewed(run: MadeRun, lake: Lake) -> None:
-    episode = run.units[0].episodes[0].episode_id
-    withdrawal = Withdrawal(episode=episode, reason="shows a name", day="2026-02-03")
-    await add_withdrawals(run.store, [withdrawal])
+    head = run.units[0].episodes[0]
+    episode = head.episode_id
+    known = {name: getattr(head, name) for name in ("task_id", "attempt", "unit_id")}
+    withdrawal = RunWithdrawal(episode=episode, reason="shows a name", day="2026-02-03", **known)
+    await add_withdrawals(run.store, withdrawals_of([withdrawal], [known]))
 
     with pytest.raises(BadReview, match="the episode was withdrawn from the run"):
         await add_reviews(lake, [make_review(episode)])

@@ -1,0 +1,1 @@
+"""The pages of a window, one module for each kind."""

@@ -1,0 +1,220 @@
+"""The look-up of a run or a dataset: heads, places and words of its episodes, made once in a folder of the user's cache.
+
+It is made stage by stage: the heads first, which lists and figures need, then the places, by which an episode is opened,
+then the words, which are searched. Each stage can be used as soon as it is there. A process that was killed leaves what
+it had, and the next one goes on from there. What it was made of is in the folder's name, so a run that has grown gets
+another one, and the one before is removed when the new one is whole.
+"""
+
+import fcntl
+import hashlib
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import ipc
+
+from schemas.errors import Unwritable
+from storage.reading.heads import HEADS, heads_of
+from storage.reading.opened import Opened
+from storage.reading.places import PLACES, Places, places_of
+from storage.reading.words import Piece, Words, text_batches
+
+HEADS_FILE, PLACES_FILE, WORDS_FILE, WHOLE = "heads.arrow", "places.arrow", "words.sqlite", "whole"
+"""The files of a look-up; the last one is there when all others are whole."""
+
+_TEXTS = ("steps", "observations")
+_PIECE_ROWS = 2_000
+
+Progress = Callable[[float], None]
+"""Is told the share that is done, 0-1."""
+
+
+def cache_folder(environ: Mapping[str, str]) -> Path:
+    """Return the folder of all look-ups, which is this user's alone; it is made unless it is there.
+
+    Raises:
+        Unwritable: it cannot be made, or is another user's.
+    """
+    home = environ.get("XDG_CACHE_HOME") or str(
+        Path(environ.get("HOME") or "~").expanduser() / ".cache"
+    )
+    folder = Path(home) / "stepmill" / "view"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        state = folder.stat()
+        if state.st_uid != os.getuid():
+            raise Unwritable(
+                f"{folder}: belongs to another user: set XDG_CACHE_HOME to a folder of your own"
+            )
+        folder.chmod(0o700)  # goals and thoughts are nobody else's to read
+    except OSError as error:
+        raise Unwritable(
+            f"{folder}: {error.strerror or error}: set XDG_CACHE_HOME to a folder that can be written"
+        ) from None
+    return folder
+
+
+def place_folder(cache: Path, address: str) -> Path:
+    """Return the folder with the look-ups of one place."""
+    return cache / hashlib.sha256(address.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def lookup_folder(cache: Path, opened: Opened) -> Path:
+    """Return the folder of the look-up of what is opened."""
+    return place_folder(cache, opened.address) / opened.identity[:32]
+
+
+def forget(cache: Path, address: str) -> bool:
+    """Remove all look-ups of a place; return whether there was one.
+
+    Raises:
+        Unwritable: they cannot be removed.
+    """
+    folder = place_folder(cache, address)
+    try:
+        shutil.rmtree(folder)
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise Unwritable(f"{folder}: {error.strerror or error}") from None
+    return True
+
+
+def make_lookup(opened: Opened, folder: Path, progress: Progress) -> None:
+    """Make the look-up in a folder, or go on with it; this blocks. One that is whole is left as it is.
+
+    Raises:
+        Damaged: a file cannot be read.
+        Unwritable: the folder cannot be written, as when its disk is full.
+    """
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with _alone(folder):
+            if not (folder / WHOLE).exists():
+                _make(opened, folder, progress)
+                (folder / WHOLE).touch()
+            for other in folder.parent.iterdir():
+                if other != folder:
+                    shutil.rmtree(other, ignore_errors=True)
+    except OSError as error:
+        raise Unwritable(
+            f"{folder}: {error.strerror or error}: make room there, or set XDG_CACHE_HOME to another folder"
+        ) from None
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Wait until no other process makes this look-up; a killed one holds nothing."""
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _make(opened: Opened, folder: Path, progress: Progress) -> None:
+    heads, places = folder / HEADS_FILE, folder / PLACES_FILE
+    if not heads.exists():
+        _write(heads, heads_of(opened), HEADS, by="started")
+    progress(0.05)
+    if not places.exists():
+        _write(places, places_of(opened), PLACES)
+    progress(0.1)
+    known = _read(heads)
+    words = Words(folder / WORDS_FILE)
+    try:
+        _add_heads(words, known)
+        numbers = {str(id_): at for at, id_ in enumerate(known["id"].to_pylist())}
+        rows = max(1, 2 * ((pc.sum(known["n_steps"]).as_py() or 0) + known.num_rows))
+        seen = 0
+        for table in _TEXTS:
+            done = words.done(table)
+            for batch, pieces in enumerate(
+                text_batches(opened.files.get(table, ()), table, numbers)
+            ):
+                if batch >= done:
+                    words.add(table, batch, pieces)
+                seen += 512
+                progress(0.1 + 0.9 * min(1.0, seen / rows))
+    finally:
+        words.close()
+    progress(1.0)
+
+
+def _add_heads(words: Words, heads: pa.Table) -> None:
+    done = words.done("heads")
+    for batch, start in enumerate(range(0, heads.num_rows, _PIECE_ROWS)):
+        if batch < done:
+            continue
+        part = heads.slice(start, _PIECE_ROWS)
+        texts = zip(part["goal"].to_pylist(), part["answer"].to_pylist(), strict=True)
+        pieces = [
+            Piece(start + at, goal=goal or "", answer=answer or "")
+            for at, (goal, answer) in enumerate(texts)
+        ]
+        words.add("heads", batch, pieces)
+
+
+def _write(
+    path: Path, batches: Iterator[pa.RecordBatch], schema: pa.Schema, by: str | None = None
+) -> None:
+    table = pa.Table.from_batches(batches, schema=schema)
+    if by is not None:
+        table = table.sort_by([(by, "ascending"), ("id", "ascending")])
+    table = table.unify_dictionaries().combine_chunks()
+    draft = path.with_suffix(".draft")
+    with ipc.new_file(str(draft), schema) as file:
+        file.write_table(table)
+    draft.rename(path)
+
+
+def _read(path: Path) -> pa.Table:
+    return ipc.open_file(pa.memory_map(str(path))).read_all()
+
+
+class Lookup:
+    """A look-up that is being made or is whole, for reading."""
+
+    def __init__(self, opened: Opened, folder: Path) -> None:
+        self.opened = opened
+        """What it is of."""
+        self._folder = folder
+
+    @property
+    def has_heads(self) -> bool:
+        """Whether there are heads yet."""
+        return (self._folder / HEADS_FILE).exists()
+
+    @property
+    def has_places(self) -> bool:
+        """Whether episodes can be opened yet."""
+        return (self._folder / PLACES_FILE).exists()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of it is there."""
+        return (self._folder / WHOLE).exists()
+
+    @cached_property
+    def heads(self) -> pa.Table:
+        """The heads, by when the episodes began (`storage.reading.heads.HEADS`); a row's number is the episode's."""
+        return _read(self._folder / HEADS_FILE)
+
+    @cached_property
+    def numbers(self) -> Mapping[str, int]:
+        """The number of each episode, by its id."""
+        return {str(id_): at for at, id_ in enumerate(self.heads["id"].to_pylist())}
+
+    @cached_property
+    def places(self) -> Places:
+        """Where the rows of episodes lie."""
+        return Places(self.opened, _read(self._folder / PLACES_FILE))
+
+    @cached_property
+    def words(self) -> Words:
+        """The words, as far as they are in."""
+        return Words(self._folder / WORDS_FILE)
