@@ -77,14 +77,14 @@ async def add_reviews(lake: Lake, reviews: Sequence[Review]) -> int:
 def _check(review: Review, n_steps: Mapping[str, int], withdrawn: Collection[str]) -> None:
     """Refuse a review of an episode that the run does not have, or has no more."""
     episode = review.episode_id
+    if episode in withdrawn:
+        raise BadReview(
+            f"review of {episode}: the episode was withdrawn from the run; nothing was added"
+        )
     if episode not in n_steps:
         raise NotFound(
             f"review of {episode}: the run has no such episode; it is another run's, or its unit is not "
             "committed yet. Nothing was added"
-        )
-    if episode in withdrawn:
-        raise BadReview(
-            f"review of {episode}: the episode was withdrawn from the run; nothing was added"
         )
     if review.step is not None and review.step > n_steps[episode]:
         raise BadReview(

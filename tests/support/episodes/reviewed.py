@@ -2,7 +2,10 @@
 
 from datetime import UTC, datetime, timedelta
 
+from support.episodes.factories import MadeRun
+
 from schemas.verdicts.review import Decision, Review
+from storage.lake.withdrawals import RunWithdrawal, Withdrawals, add_withdrawals
 
 FIRST = datetime(2026, 2, 3, 4, 5, 6, 789, UTC)
 """When the first review was given."""
@@ -30,3 +33,20 @@ def make_review(
         at=FIRST + timedelta(seconds=after),
         undoes=undoes,
     )
+
+
+async def withdraw_first(run: MadeRun) -> str:
+    """Withdraw the first episode of a run, and return its id."""
+    unit = run.units[0]
+    first = unit.episodes[0]
+    gone = RunWithdrawal(
+        episode=first.episode_id,
+        reason="shows a name",
+        day="2026-02-03",
+        task_id=first.task_id,
+        attempt=first.attempt,
+        unit_id=unit.unit_id,
+    )
+    tasks = tuple(task.task_id for task in unit.tasks)
+    await add_withdrawals(run.store, Withdrawals(episodes=(gone,), units={unit.unit_id: tasks}))
+    return first.episode_id

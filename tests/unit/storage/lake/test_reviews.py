@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from support.episodes.factories import MadeRun, make_run, make_whole_run
-from support.episodes.reviewed import make_review
+from support.episodes.reviewed import make_review, withdraw_first
 from support.stores.faulty_lake import AnswerLost, Cut, commit, count, swap
 
 from schemas.configuration.sections import StorageSection
@@ -18,7 +18,6 @@ from storage.lake.delta_stats import AddedFile
 from storage.lake.delta_table import DeltaHandle
 from storage.lake.lake import Lake
 from storage.lake.reviews import add_reviews, read_reviews
-from storage.lake.withdrawals import RunWithdrawal, add_withdrawals, withdrawals_of
 from storage.maintenance.compact import compact
 
 STRANGE = "\x1b[31m\u202e"
@@ -257,14 +256,21 @@ async def test_an_episode_is_reviewed_as_soon_as_it_is_committed(run: MadeRun, l
 
 
 async def test_a_withdrawn_episode_is_not_reviewed(run: MadeRun, lake: Lake) -> None:
-    head = run.units[0].episodes[0]
-    episode = head.episode_id
-    known = {name: getattr(head, name) for name in ("task_id", "attempt", "unit_id")}
-    withdrawal = RunWithdrawal(episode=episode, reason="shows a name", day="2026-02-03", **known)
-    await add_withdrawals(run.store, withdrawals_of([withdrawal], [known]))
+    await add_reviews(lake, _reviews(run))
+    episode = await withdraw_first(run)
 
     with pytest.raises(BadReview, match="the episode was withdrawn from the run"):
-        await add_reviews(lake, [make_review(episode)])
+        await add_reviews(lake, [make_review(episode, after=1)])
+    await _assert_whole(run)
+
+    await compact(run.url, run.store, StorageSection())
+    fresh = run.lake()
+
+    assert [one for one in await read_reviews(fresh) if one.episode_id == episode] == []
+    with pytest.raises(BadReview, match="the episode was withdrawn from the run"):
+        await add_reviews(fresh, [make_review(episode, after=1)])
+    await fresh.close()
+    await _assert_whole(run)
 
 
 @pytest.mark.parametrize("stored", [True, False], ids=["stored", "in the same batch"])
