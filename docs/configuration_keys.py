@@ -105,7 +105,7 @@ READ_IN: Mapping[str, tuple[str, ...]] = {
     + _all("policy.localizer", "dialect temperature max_tokens"),
     "generators/rollout/limits.py": _all("limits", "steps seconds tokens stuck_steps"),
     "generators/tasks/task_plan.py": _all("tasks", "source sources include exclude sample faults"),
-    "schemas/verdicts/acceptance.py": _all("accept", "passed min_reward min_scores"),
+    "schemas/verdicts/acceptance.py": _all("accept", "passed min_reward min_scores reviews"),
     "schemas/configuration/config.py": ("policies", "tasks.seeds"),
     "storage/maintenance/compact.py": ("storage.shard_mb",),
     "storage/lake/lake.py": ("storage.shard_mb",),

@@ -138,7 +138,7 @@ async def _open(url: str, version: int | None) -> Run:
         if version is None:
             snapshot, _ = await stored.lake.current()
         else:
-            snapshot = await stored.lake.snapshot(version)
+            snapshot = await stored.lake.reviewed_snapshot(version)
         tables = await open_tables(snapshot)
     finally:
         await stored.lake.close()

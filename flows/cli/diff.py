@@ -69,7 +69,7 @@ async def _open(text: str, sources: Sources) -> Side:
         return await asyncio.to_thread(dataset_side, dataset, address=text)
     stored = await open_stored_run(url, sources, os.environ)
     try:
-        snapshot = await stored.lake.snapshot(version)
+        snapshot = await stored.lake.reviewed_snapshot(version)
         if not snapshot.tables.get("episodes"):
             raise NotFound(f"{url}: version {snapshot.version} has no episodes to compare")
         return await open_run_side(

@@ -88,7 +88,7 @@ async def _open_tables(args: Arguments) -> tuple[StoredRun, Tables]:
     sources = Sources(config=args.config, settings=(*args.settings, *where_settings(args.where)))
     stored = await open_stored_run(args.run, sources, os.environ)
     try:
-        snapshot = await stored.lake.snapshot(args.version)
+        snapshot = await stored.lake.reviewed_snapshot(args.version)
         await warn_of_stored_thresholds(snapshot, stored.config.accept)
         return stored, await open_tables(snapshot)
     finally:

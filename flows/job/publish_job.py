@@ -117,7 +117,7 @@ async def open_publication(
     config = stored.config
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(stored.lake.close)
-        snapshot = await stored.lake.snapshot(version)
+        snapshot = await stored.lake.reviewed_snapshot(version)
         if await snapshot.dataset("episodes") is None:
             raise NotFound(f"{stored.store.url}: version {snapshot.version} holds no episode")
         await check_destination(to, config, stored.run.run_id)

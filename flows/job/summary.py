@@ -7,7 +7,7 @@ summary and the published dataset agree.
 import asyncio
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from pyarrow.dataset import Dataset
@@ -30,8 +30,10 @@ from schemas.verdicts.acceptance import (
     deciding_reason,
     latest_verdicts,
 )
+from schemas.verdicts.review import standing_reviews
 from schemas.verdicts.verdict import Verdict
 from storage.lake import readers
+from storage.lake.reviews import read_reviews
 from storage.work_log import Work
 
 _EPISODES = (
@@ -169,14 +171,8 @@ async def summarise(
         episodes = await read_episodes(snapshot)
     known = by_episode(verdicts)
     kinds = await read_task_kinds(snapshot)
-    judged = accept_all(
-        rule,
-        (
-            JudgedEpisode(id_, row["task_id"], tuple(known.get(id_, ())))
-            for row in episodes
-            for id_ in [row["episode_id"]]
-        ),
-    )
+    reviews = standing_reviews(await read_reviews(snapshot))
+    judged = accept_all(rule, _judged_episodes(episodes, known), reviews)
     statuses = {id_: one.status for id_, one in judged.items()}
     rejected_by = Counter(
         deciding_reason(one.acceptance.rejected_because).partition(":")[0]
@@ -212,6 +208,14 @@ async def summarise(
             episodes, kinds, statuses, _reasons(episodes, judged), dollars_by_episode(calls)
         ),
     )
+
+
+def _judged_episodes(
+    episodes: Sequence[Row], known: Mapping[str, Sequence[Verdict]]
+) -> Iterator[JudgedEpisode]:
+    for row in episodes:
+        verdicts = tuple(known.get(row["episode_id"], ()))
+        yield JudgedEpisode(row["episode_id"], row["task_id"], verdicts)
 
 
 async def _rows(dataset: Dataset | None, columns: Iterable[str]) -> list[Row]:

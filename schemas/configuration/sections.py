@@ -293,6 +293,17 @@ class VerifySection(Record):
     as `["replay"]`, so that published failures have been replayed like successes."""
 
 
+class ReviewRule(StrEnum):
+    """What reviews do to an episode that the verifiers accept; none makes good what a verifier failed."""
+
+    OBEY = "obey"
+    """One that a reviewer rejects is rejected, and one that reviewers disagree on is unjudged."""
+    IGNORE = "ignore"
+    """Nothing."""
+    REQUIRE = "require"
+    """As `obey`, and one that no reviewer accepts is unjudged."""
+
+
 class AcceptSection(Record):
     """The rule by which an episode becomes a trajectory."""
 
@@ -308,6 +319,10 @@ class AcceptSection(Record):
     min_scores: dict[str, Annotated[float, Field(ge=0, le=1)]] = Field(default_factory=dict)
     """The lowest accepted score by verifier, as `{ replay = 0.9 }`; an episode without that score is not
     accepted."""
+    reviews: ReviewRule = ReviewRule.OBEY
+    """What people's reviews do. `obey`: an episode that a reviewer rejects is rejected, and one that reviewers
+    disagree on is not judged. `require`: so is one that no reviewer accepted. `ignore`: nothing. No review accepts
+    what a verifier failed."""
 
 
 class StorageSection(Record):

@@ -5,6 +5,9 @@ same tables agree. Only the highest round of each verifier counts, and of severa
 the one that judged last. Not judged is not zero: if a required verifier has not seen an episode,
 abstained or broke on it, the episode is `unjudged`, unless another part of the rule rejects it.
 
+People's reviews come last, and only against an episode: one that a reviewer rejects is rejected, and one that
+reviewers disagree on is not judged. None makes good what a verifier failed.
+
 Verdicts hold facts and the rule holds thresholds. A verdict of `outcome` has the reward that the site
 reported, and the template's own threshold if it has one; the rule compares the two, or the reward with
 `accept.min_reward`, whenever the verdict is read. So every row of one reading has the same thresholds,
@@ -16,8 +19,16 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from schemas.configuration.sections import AcceptSection
+from schemas.configuration.sections import AcceptSection, ReviewRule
 from schemas.verdicts.novelty import Fingerprints, find_repeats, fingerprints_of
+from schemas.verdicts.review import (
+    Decision,
+    Review,
+    ReviewResult,
+    decisions,
+    review_result,
+    reviewed_instruction,
+)
 from schemas.verdicts.sketch import sketch_in
 from schemas.verdicts.step_label import StepLabel, step_labels
 from schemas.verdicts.verdict import Acceptance, Status, Verdict
@@ -29,6 +40,8 @@ _REPLAY_LABELS = {
 }
 _JUDGES = ("judge", "panel")
 _OUTCOME = "outcome"
+REVIEW = "review"
+"""What the reasons of reviewers begin with, as those of a verifier do with its name."""
 NOVELTY = "novelty"
 """The verifier by which repeated episodes are found."""
 _NOT_JUDGED = ": not judged"
@@ -76,14 +89,20 @@ def _status(reasons: Collection[_Reason]) -> AcceptanceStatus:
     return AcceptanceStatus.UNJUDGED if reasons else AcceptanceStatus.ACCEPTED
 
 
-def acceptance(rule: AcceptSection, verdicts: Iterable[Verdict], *, split: str = "") -> Acceptance:
-    """Return the columns that the rule gives an episode, given every verdict on it.
+def acceptance(
+    rule: AcceptSection,
+    verdicts: Iterable[Verdict],
+    *,
+    split: str = "",
+    reviews: Sequence[Review] = (),
+) -> Acceptance:
+    """Return the columns that the rule gives an episode, given every verdict on it, and the reviews that stand.
 
     `split` is the one that its template is published in; empty where nothing is published.
     """
     every = tuple(verdicts)
     latest = latest_verdicts(every)
-    reasons = tuple(reason.text for reason in _reasons(rule, latest))
+    reasons = tuple(reason.text for reason in _reasons(rule, latest, reviews))
     replay = latest.get("replay")
     judge = next((latest[name] for name in _JUDGES if name in latest), None)
     stated = latest.get(_OUTCOME)
@@ -106,6 +125,8 @@ def acceptance(rule: AcceptSection, verdicts: Iterable[Verdict], *, split: str =
         min_reward_reason=why,
         replays=len(tries) or None,
         replays_agreed=sum(tries) if tries else None,
+        review=review_result(reviews),
+        reviewed_instruction=reviewed_instruction(reviews),
         sketch=sketch_in(latest),
     )
 
@@ -139,8 +160,14 @@ class RunJudgement(NamedTuple):
     """See `success`."""
 
 
-def accept_all(rule: AcceptSection, episodes: Iterable[JudgedEpisode]) -> dict[str, RunJudgement]:
+def accept_all(
+    rule: AcceptSection,
+    episodes: Iterable[JudgedEpisode],
+    reviews: Mapping[str, Sequence[Review]] | None = None,
+) -> dict[str, RunJudgement]:
     """Return the rule's result for each episode of a run, by id, given every verdict on all of them.
+
+    `reviews` are those that stand, by episode; None: there are none.
 
     Of episodes that repeat each other (see `schemas.verdicts.novelty`) the first by id counts; where the rule
     names `novelty`, an exact copy of it is rejected.
@@ -150,8 +177,9 @@ def accept_all(rule: AcceptSection, episodes: Iterable[JudgedEpisode]) -> dict[s
     tasks: dict[str, str] = {}
     for one in episodes:
         latest = latest_verdicts(one.verdicts)
-        status = _status(_reasons(rule, latest))
-        columns = acceptance(rule, one.verdicts, split=one.split)
+        said = (reviews or {}).get(one.episode_id, ())
+        status = _status(_reasons(rule, latest, said))
+        columns = acceptance(rule, one.verdicts, split=one.split, reviews=said)
         out[one.episode_id] = RunJudgement(
             status, columns, step_labels(latest), success(rule, latest)
         )
@@ -185,7 +213,9 @@ def success(rule: AcceptSection, latest: Mapping[str, Verdict]) -> bool | None:
     return outcome.status is Status.PASSED
 
 
-def _reasons(rule: AcceptSection, latest: Mapping[str, Verdict]) -> list[_Reason]:
+def _reasons(
+    rule: AcceptSection, latest: Mapping[str, Verdict], reviews: Sequence[Review] = ()
+) -> list[_Reason]:
     """Return the parts of the rule that are not met."""
     out: list[_Reason] = []
     for name in rule.passed:
@@ -204,7 +234,31 @@ def _reasons(rule: AcceptSection, latest: Mapping[str, Verdict]) -> list[_Reason
         elif verdict.score < min_score:
             text = f"{name}: score {verdict.score:g} is below {min_score:g}"
             out.append(_Reason(text, final=True))
-    return out
+    reason = _review_reason(rule.reviews, reviews)
+    return out if reason is None else [*out, reason]
+
+
+def _review_reason(rule: ReviewRule, reviews: Sequence[Review]) -> _Reason | None:
+    """Return what the reviews that stand have against an episode; None if they have nothing."""
+    if rule is ReviewRule.IGNORE:
+        return None
+    result = review_result(reviews)
+    decided = decisions(reviews)
+    match result:
+        case ReviewResult.REJECTED:
+            said = "; ".join(f"{one.reviewer}: {one.reason}" for one in decided)
+            return _Reason(f"{REVIEW}: rejected: {said}", final=True)
+        case ReviewResult.DISAGREED:
+            said = ", ".join(
+                f"{one.reviewer} {'accepts' if one.decision is Decision.ACCEPT else 'rejects'} it"
+                for one in decided
+            )
+            return _Reason(f"{REVIEW}: disagreed: {said}", final=False)
+        case ReviewResult.UNSURE if rule is ReviewRule.REQUIRE:
+            return _Reason(f"{REVIEW}: unsure: no reviewer decided", final=False)
+        case None if rule is ReviewRule.REQUIRE:
+            return _Reason(REVIEW + _NOT_JUDGED, final=False)
+    return None
 
 
 def _outcome_reason(rule: AcceptSection, outcome: Verdict) -> _Reason | None:

@@ -110,6 +110,11 @@ class Acceptance(Record):
     None if never."""
     replays_agreed: Annotated[int | None, Int32] = None
     """How many of these agreed with the record; None if there was none."""
+    review: str | None = None
+    """What its reviewers say, whether or not the rule obeys: `accepted`, `rejected`, `disagreed`, or `unsure`, where
+    none decided; None if nobody reviewed it."""
+    reviewed_instruction: str | None = None
+    """A reviewer's better wording of the goal, which no policy saw; None if there is none."""
     sketch: bytes | None = None
     """128 bytes made of its pictures, goal and actions, by which copies and near copies are found among
     many runs; None if `novelty` has not seen it."""

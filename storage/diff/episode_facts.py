@@ -6,7 +6,6 @@ A run is judged here by its rule, as a publication would. A dataset has the resu
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain
 from sys import intern
 from typing import Any
 
@@ -15,13 +14,12 @@ from schemas.errors import Damaged, FailureKind
 from schemas.tables.tables import Row
 from schemas.verdicts.acceptance import (
     AcceptanceStatus,
-    JudgedEpisode,
     RunJudgement,
     accept_all,
     deciding_reason,
 )
 from storage.publish.plan.rows import Tables
-from storage.publish.plan.verdict_reader import Judged, judged_episodes
+from storage.publish.plan.verdict_reader import Judged, judged_episodes, read_standing_reviews
 from storage.reading.row_files import RowFiles, stretches, table_files
 
 _NEEDED = ("episode_id", "task_id", "policy", "attempt")
@@ -85,8 +83,7 @@ def facts_of_run(tables: Tables, rule: AcceptSection) -> list[EpisodeFacts]:
     }
     dropped = dict[str, Judged]()
     judged = judged_episodes(tables, owners, dict.fromkeys(owners, ""), to=dropped)
-    unknown = (JudgedEpisode(id_, task_id, ()) for id_, task_id in owners.items())
-    results = accept_all(rule, chain(unknown, judged))
+    results = accept_all(rule, judged, read_standing_reviews(tables, owners))
     return [
         _of_run(row, kinds.get(row["task_id"], (UNKNOWN, UNKNOWN)), results[row["episode_id"]])
         for row in rows

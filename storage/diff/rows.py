@@ -28,6 +28,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "observations": _STEP,
     "calls": (*_STEP, "call"),
     "verdicts": ("episode_id", "verifier", "verifier_version", "round"),
+    "reviews": ("episode_id", "review_id"),
     "tasks": ("task_id",),
     "results": ("task_id", "policy", "policy_kind", "model"),
     "prompts": ("prompt_sha256",),

@@ -17,6 +17,7 @@ loop.
 """
 
 import asyncio
+import logging
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from secrets import randbits
@@ -28,7 +29,7 @@ from schemas.base import content_hash
 from schemas.configuration.sections import StorageSection
 from schemas.episodes.call import Prompt
 from schemas.episodes.episode import Episode
-from schemas.errors import Conflict, Damaged
+from schemas.errors import Conflict, Damaged, Unwritable
 from schemas.ids import verdict_transaction
 from schemas.tables.tables import TABLES, UNIT_TABLES, Row, episode_rows, to_row
 from schemas.tasks.task import Task
@@ -41,8 +42,10 @@ from storage.lake.lake_reader import LakeReader, Snapshot
 from storage.lake.parquet_writer import MEGABYTE
 from storage.lake.retention import keep
 from storage.lake.shard_upload import TableShardWriter
-from storage.lake.versions import Versions, read_version, seal, version_numbers
+from storage.lake.versions import Versions, put_version, read_version, seal, version_numbers
 from storage.objects.protocol import ObjectStore
+
+LOG = logging.getLogger(__name__)
 
 _TOKEN_CHARS = 15
 """Hex characters of a hash that fit Delta's signed 64-bit transaction version."""
@@ -274,6 +277,33 @@ class Lake(LakeReader, LakeWriter, ResumeIndex):
             Unwritable: the run cannot be written.
         """
         return await seal(self._store, self._versions)
+
+    async def reviewed_snapshot(self, version: int | None = None) -> Snapshot:
+        """Return a sealed version; the last one has every review, if nothing but reviews was added to it.
+
+        Then a version is sealed. A reader who may not write gets the last one as it is.
+
+        Raises:
+            NotFound: the run has no such version.
+            Damaged: it cannot be read.
+        """
+        if version is None:
+            await self._seal_reviews()
+        return await self.snapshot(version)
+
+    async def _seal_reviews(self) -> None:
+        numbers = await version_numbers(self._store)
+        if not numbers:
+            return
+        last = await read_version(self._store, numbers[-1])
+        now = await self._versions()
+        newer = now.get("reviews", -1) > last.get("reviews", -1)
+        if not newer or now != last | {"reviews": now["reviews"]}:
+            return
+        try:
+            await put_version(self._store, numbers[-1] + 1, now)
+        except Unwritable as error:
+            LOG.warning("reviews since version %s are left out: %s", numbers[-1], error)
 
     async def current(self) -> tuple[Snapshot, bool]:
         """Return the tables as they are, and whether the last version pins the same.

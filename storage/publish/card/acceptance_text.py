@@ -8,8 +8,10 @@ readers can count it again in the published rows. The bounds for pictures are th
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from schemas.configuration.sections import AcceptSection
+from schemas.configuration.sections import AcceptSection, ReviewRule
 from schemas.verdicts.acceptance import AcceptanceStatus, deciding_reason
+from schemas.verdicts.agreement import agreements
+from schemas.verdicts.review import ReviewResult, review_result
 from storage.publish.card.escape import markdown
 from storage.publish.plan.selection import Selection
 
@@ -68,6 +70,7 @@ def acceptance_lines(selection: Selection, rule: AcceptSection) -> Iterator[str]
     yield _threshold(rule)
     for name, minimum in sorted(rule.min_scores.items()):
         yield f"The score of {markdown(name)} must be at least {minimum:g}."
+    yield from _reviews(selection, rule)
     yield from _own_thresholds(selection)
     reasons = Counter(
         ": ".join(deciding_reason(item.acceptance.rejected_because).split(": ")[:2])  # who, and how
@@ -87,6 +90,28 @@ def _threshold(rule: AcceptSection) -> str:
     if "outcome" not in rule.passed:
         return "no reward is asked for, because `outcome` is not among them."
     return f"a raw reward of {rule.min_reward:g} or more counts as success."
+
+
+def _reviews(selection: Selection, rule: AcceptSection) -> Iterator[str]:
+    """Yield how many episodes people reviewed, how far two of them agree, and what the rule makes of it."""
+    match rule.reviews:
+        case ReviewRule.REQUIRE:
+            yield "A reviewer must have accepted it, and none have rejected it."
+        case ReviewRule.IGNORE if selection.reviews:
+            yield "Reviews do not count."
+        case ReviewRule.OBEY if selection.reviews:
+            yield "One that a reviewer rejects is rejected, and one that reviewers disagree on is not judged."
+    counts = Counter(map(review_result, selection.reviews.values()))
+    reviewed = counts.total() - counts[None]
+    if not reviewed:
+        return
+    people = {one.reviewer for found in selection.reviews.values() for one in found}
+    yield f"People reviewed {reviewed:,} of the episodes ({len(people):,} reviewers): they accept"
+    yield f"{counts[ReviewResult.ACCEPTED]:,}, reject {counts[ReviewResult.REJECTED]:,}, disagree on"
+    yield f"{counts[ReviewResult.DISAGREED]:,} and are unsure of {counts[ReviewResult.UNSURE]:,}."
+    for pair in agreements(selection.reviews)[:1]:
+        kappa = "undefined" if pair.kappa is None else f"{pair.kappa:.2f}"
+        yield f"The two who decided the most in common agree on {pair.agreed:,} of {pair.episodes:,}: Cohen's kappa {kappa}."
 
 
 def _own_thresholds(selection: Selection) -> Iterator[str]:

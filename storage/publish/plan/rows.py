@@ -119,7 +119,16 @@ def table_errors(what: str) -> Iterator[None]:
 
 async def open_tables(snapshot: SnapshotTables) -> Tables:
     """Open every table of `snapshot` that publication reads."""
-    names = ("episodes", "tasks", "verdicts", "steps", "observations", "calls", "prompts")
+    names = (
+        "episodes",
+        "tasks",
+        "verdicts",
+        "reviews",
+        "steps",
+        "observations",
+        "calls",
+        "prompts",
+    )
     opened = {name: await snapshot.dataset(name) for name in names}
     return Tables(
         version=snapshot.version,

@@ -8,10 +8,9 @@ however the tables were compacted.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from itertools import chain
 from sys import intern
 from typing import Any
 
@@ -26,16 +25,16 @@ from schemas.errors import Damaged, NotFound
 from schemas.tables.tables import arrow_schema
 from schemas.verdicts.acceptance import (
     AcceptanceStatus,
-    JudgedEpisode,
     RunJudgement,
     accept_all,
 )
+from schemas.verdicts.review import Review
 from storage.publish.plan.candidate import Candidate
 from storage.publish.plan.choice import choose
 from storage.publish.plan.published_before import PublishedBefore
 from storage.publish.plan.rows import Tables, row_dicts
 from storage.publish.plan.splits import Splits, published_splits
-from storage.publish.plan.verdict_reader import Judged, judged_episodes
+from storage.publish.plan.verdict_reader import Judged, judged_episodes, read_standing_reviews
 
 BYTES_PER_PIXEL = 0.15
 """The usual maximum for a JPEG of a web page; it decides only where files are split."""
@@ -87,6 +86,8 @@ class Selection:
     """The number of published episodes that each version of a verifier judged, where its verdict counts."""
     section: SelectSection
     """What may be published of the episodes."""
+    reviews: Mapping[str, Sequence[Review]] = field(default_factory=dict)
+    """The reviews of these episodes that stand, by episode."""
     seconds: float = 0.0
     """Seconds from the start of the first episode to the end of the last one."""
 
@@ -163,8 +164,8 @@ def select(
     }
     judged: dict[str, Judged] = {}
     known = judged_episodes(tables, owners, split_of, to=judged)
-    unknown = (JudgedEpisode(id_, owners[id_], (), split_of[id_]) for id_ in owners)
-    judgements = before.judge(rule, accept_all(rule, chain(unknown, known)))
+    reviews = read_standing_reviews(tables, owners)
+    judgements = before.judge(rule, accept_all(rule, known, reviews))
     ends = table.group_by("unit_id").aggregate([("ended_at", "max")])
     ended = {row["unit_id"]: row["ended_at_max"] for row in row_dicts(ends)}
     candidates = [
@@ -185,9 +186,9 @@ def select(
         origins={name: Counter() for name in ORIGINS},
         judges=Counter(),
         section=section or SelectSection(),
+        reviews=reviews,
     )
-    chosen = _choose(every, tables, before)
-    _count(chosen, table, judged)
+    _count(chosen := _choose(every, tables, before), table, judged)
     return chosen
 
 

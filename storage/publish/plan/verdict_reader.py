@@ -5,7 +5,7 @@ Only evidence that becomes columns is read: that of `outcome` (the reward), `rep
 the verifiers, and a hash over all verdicts, by which a later publication detects a new one.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
@@ -17,7 +17,9 @@ import pyarrow.dataset as ds
 from schemas.base import content_hash
 from schemas.tables.tables import Row, arrow_schema, from_row
 from schemas.verdicts.acceptance import JudgedEpisode, latest_verdicts
+from schemas.verdicts.review import Review, standing_reviews
 from schemas.verdicts.verdict import Verdict
+from storage.lake.readers import read_reviews
 from storage.publish.plan.rows import VERDICT_ORDER, Tables, row_dicts
 
 _EVIDENCE_OF = ("outcome", "novelty", "replay", "steps")
@@ -42,10 +44,11 @@ def judged_episodes(
     *,
     to: dict[str, Judged],
 ) -> Iterator[JudgedEpisode]:
-    """Yield every episode that has a verdict, with all its verdicts; put the facts to keep into `to`.
+    """Yield every episode without verdicts, and again with all of them if it has any; put the facts to keep into `to`.
 
     `owners` has each episode's task and `splits` its split.
     """
+    yield from (JudgedEpisode(id_, task_id, (), splits[id_]) for id_, task_id in owners.items())
     shared: dict[frozenset[tuple[str, str]], frozenset[tuple[str, str]]] = {}
     for id_, found in groupby(_rows(tables), key=itemgetter("episode_id")):
         if id_ not in splits:
@@ -60,6 +63,16 @@ def judged_episodes(
             shared.setdefault(judges, judges), shared.setdefault(statuses, statuses), digest
         )
         yield JudgedEpisode(id_, owners[id_], verdicts, splits[id_])
+
+
+def read_standing_reviews(tables: Tables, episodes: Container[str]) -> dict[str, list[Review]]:
+    """Return the reviews of some episodes that stand, by episode.
+
+    Raises:
+        Damaged: they cannot be read.
+    """
+    standing = standing_reviews(read_reviews(tables.datasets.get("reviews")))
+    return {id_: found for id_, found in standing.items() if id_ in episodes}
 
 
 def _rows(tables: Tables) -> Iterator[Row]:

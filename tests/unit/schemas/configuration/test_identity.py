@@ -107,6 +107,7 @@ OPEN = {
     "accept.passed": ["structure"],
     "accept.min_reward": 0.5,
     "accept.min_scores": {"judge": 0.5},
+    "accept.reviews": "require",
     "storage.endpoint_url": "http://127.0.0.1:9000",
     "storage.region": "eu",
     "storage.shard_mb": 2,
