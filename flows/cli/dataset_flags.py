@@ -51,6 +51,26 @@ def withdraw_flags(parser: argparse.ArgumentParser) -> None:
     json_flag(parser)
 
 
+def review_flags(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of `review`."""
+    parser.add_argument("run", metavar="RUN", help="the run: a folder, file://… or s3://…")
+    files = parser.add_mutually_exclusive_group()
+    files.add_argument(
+        "--import", dest="source", metavar="FILE", help="add the reviews of a file to the run"
+    )
+    files.add_argument(
+        "--export", dest="to", metavar="FILE", help="write the reviews of the run to a file"
+    )
+    parser.add_argument(
+        "--format",
+        choices=("jsonl", "label-studio"),
+        default="jsonl",
+        help="of the file: a review a line, or Label Studio's tasks, with its labelling configuration beside them",
+    )
+    configuration_flags(parser)
+    json_flag(parser)
+
+
 def diff_flags(parser: argparse.ArgumentParser) -> None:
     """Add the flags of `diff`."""
     where = (

@@ -23,7 +23,7 @@ from schemas.errors import StepmillError, Unfinished
 
 _MAKING_COMMANDS = tuple(
     f"flows.cli.{name}"
-    for name in ("generate", "verify", "publish", "withdraw", "export", "compact")
+    for name in ("generate", "verify", "publish", "withdraw", "review", "export", "compact")
 )
 """Commands whose work is done when they print their report."""
 

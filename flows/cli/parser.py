@@ -8,7 +8,13 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from flows.cli.dataset_flags import diff_flags, publish_flags, view_flags, withdraw_flags
+from flows.cli.dataset_flags import (
+    diff_flags,
+    publish_flags,
+    review_flags,
+    view_flags,
+    withdraw_flags,
+)
 from flows.cli.flags import (
     Adder,
     add_commands,
@@ -296,6 +302,11 @@ COMMANDS: dict[str, tuple[Adder, str, str]] = {
         withdraw_flags,
         "take episodes out of a published dataset, a collection or a run",
         "stepmill withdraw demo-dataset 3f2a9c0d5e6b7a8190c1d2e3f4a5b6c7 --reason 'shows a name'",
+    ),
+    "review": (
+        review_flags,
+        "show what people say of a run's episodes, or take it from a file or to one",
+        "stepmill review runs/demo --import reviews.jsonl",
     ),
     "export": (
         export_flags,

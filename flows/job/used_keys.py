@@ -67,6 +67,7 @@ USED_KEYS: Mapping[str, tuple[str, ...] | None] = {
         *_WORDS,
     ),
     "withdraw": (*_BUCKET, "publish.private", "publish.gated"),
+    "review": (*_BUCKET, *_RULE),
     "export": _EXPORT,
     **{f"export --format {name}": (*_EXPORT, *_WORDS) for name in RENDERED},
     "audit": (*_BUCKET, "publish.to", "publish.private"),

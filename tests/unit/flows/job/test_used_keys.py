@@ -55,6 +55,7 @@ RESTRICTED: dict[str, tuple[tuple[str, ...], str, str]] = {
         "tasks.attempts=3",
         "storage.region=eu",
     ),
+    "review": (("review", "RUN"), "tasks.attempts=3", "accept.reviews=require"),
     "diff": (("diff", "RUN", "RUN"), "tasks.attempts=3", "accept.min_reward=0.5"),
     "tasks show": (("tasks", "show", TEMPLATE), "tasks.seeds=[3,3]", "browser.viewport=[300,300]"),
     "tasks check": (
