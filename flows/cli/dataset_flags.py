@@ -104,6 +104,9 @@ def view_flags(parser: argparse.ArgumentParser) -> None:
         "--port", type=int, default=0, metavar="N", help="the port (default: a free one)"
     )
     parser.add_argument(
+        "--reviewer", metavar="NAME", help="who gives the reviews (default: this user)"
+    )
+    parser.add_argument(
         "--forget",
         action="store_true",
         help="remove what was kept of these places in the cache, and show nothing",

@@ -1,6 +1,7 @@
 """`stepmill view`: the window on runs and datasets, until the command is interrupted."""
 
 import asyncio
+import getpass
 import os
 import socket
 
@@ -34,7 +35,7 @@ async def _serve(args: Arguments) -> int:
             Shown(place, await open_for_view(place, os.environ), cache) for place in args.places
         ]
         token = new_token()
-        async with open_window(places, token, listener):
+        async with open_window(places, token, listener, args.reviewer or getpass.getuser()):
             _announce(args, _address(listener, token))
             stop = asyncio.Event()
             with signals.handle_signals(stop.set):

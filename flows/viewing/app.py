@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from aiohttp import web
 
 from flows.viewing.guard import keep_others_out
-from flows.viewing.page import HERE, PLACES, answer, place_of
-from flows.viewing.pages import compare, episode, gallery, overview, pictures
+from flows.viewing.page import HERE, PLACES, REVIEWER, answer, place_of
+from flows.viewing.pages import compare, episode, gallery, overview, pictures, review
 from flows.viewing.shown import Shown
 from schemas.errors import NotFound, StepmillError
 
@@ -20,12 +20,15 @@ SHUTDOWN_SECONDS = 1.0
 
 @contextlib.asynccontextmanager
 async def open_window(
-    places: Sequence[Shown], token: str, listener: socket.socket
+    places: Sequence[Shown], token: str, listener: socket.socket, reviewer: str
 ) -> AsyncIterator[None]:
-    """Serve places while the block runs, at the address of `listener`, to whoever has the token."""
+    """Serve places while the block runs, at the address of `listener`, to whoever has the token.
+
+    `reviewer` is who gives the reviews.
+    """
     host, port, *_ = listener.getsockname()
     runner = web.AppRunner(
-        make_app(places, token, str(host), int(port)),
+        make_app(places, token, (str(host), int(port)), reviewer),
         access_log=None,
         shutdown_timeout=SHUTDOWN_SECONDS,
     )
@@ -41,10 +44,13 @@ async def open_window(
             await place.close()
 
 
-def make_app(places: Sequence[Shown], token: str, host: str, port: int) -> web.Application:
-    """Return the application that shows places; `host` and `port` are where it is served."""
-    app = web.Application(middlewares=[keep_others_out(token, host, port), _explain_errors])
+def make_app(
+    places: Sequence[Shown], token: str, served: tuple[str, int], reviewer: str
+) -> web.Application:
+    """Return the application that shows places; `served` are the host and the port where it is served."""
+    app = web.Application(middlewares=[keep_others_out(token, *served), _explain_errors])
     app[PLACES] = list(places)
+    app[REVIEWER] = reviewer
 
     async def front(_request: web.Request) -> web.StreamResponse:
         raise web.HTTPSeeOther("/0/overview")
@@ -55,6 +61,8 @@ def make_app(places: Sequence[Shown], token: str, host: str, port: int) -> web.A
     app.router.add_get("/{place}/episodes", _ready(gallery.show))
     app.router.add_get("/{place}/episodes/{episode}", _ready(episode.show))
     app.router.add_get("/{place}/compare", _ready(compare.show))
+    app.router.add_get("/{place}/review", _ready(review.show))
+    app.router.add_post("/{place}/episodes/{episode}/review", _ready(review.save))
     app.router.add_get("/{place}/pictures/{episode}/{step}", pictures.show)
     app.router.add_static("/static", HERE / "static")
     return app
@@ -86,7 +94,7 @@ async def _explain_errors(request: web.Request, handler: _Page) -> web.StreamRes
     except NotFound as error:
         return _problem(request, 404, "There is no such thing here", str(error))
     except StepmillError as error:
-        return _problem(request, 400, "This cannot be shown", str(error))
+        return _problem(request, 400, "This cannot be done", str(error))
     except web.HTTPNotFound as error:
         return _problem(request, 404, "There is no such page", error.text or "")
 

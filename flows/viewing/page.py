@@ -18,6 +18,9 @@ from storage.publish.card.escape import visible
 PLACES: web.AppKey[Sequence[Shown]] = web.AppKey("places", Sequence[Shown])
 """What the window shows, in the order in which it was named."""
 
+REVIEWER: web.AppKey[str] = web.AppKey("reviewer", str)
+"""Who gives the reviews."""
+
 HERE = Path(__file__).parent
 
 
@@ -35,6 +38,7 @@ TABS = (
     Tab("overview", "Overview"),
     Tab("episodes", "Episodes"),
     Tab("compare", "Compare"),
+    Tab("review", "Review"),
 )
 
 

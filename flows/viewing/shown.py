@@ -36,14 +36,14 @@ class Shown:
     @property
     def lookup(self) -> Lookup:
         """The look-up that is shown: the newest one of which an episode can be opened."""
-        if self._new is not self._lookup and self._new.has_places:
+        if self._new is not self._lookup and self._new.can_be_shown:
             self._lookup = self._new
         return self._lookup
 
     @property
     def is_ready(self) -> bool:
         """Whether there is anything to show yet."""
-        return self.lookup.has_places
+        return self.lookup.can_be_shown
 
     async def refresh(self) -> None:
         """Make the look-up unless it is made or being made; a run that has grown gets a new one."""
@@ -58,7 +58,8 @@ class Shown:
                 self.problem = str(error)
                 return
             self.problem = ""
-            if opened.identity != self._new.opened.identity:
+            known = self._new.opened
+            if (opened.identity, opened.judgement) != (known.identity, known.judgement):
                 self._new = self._lookup_of(opened)
         if not self._new.is_whole:
             self._making = asyncio.create_task(self._make())

@@ -5,21 +5,15 @@ are no trajectories have a row without steps.
 """
 
 from collections.abc import Iterator, Mapping
-from itertools import chain
 from typing import Any
 
 import pyarrow as pa
 
 from schemas.tables.tables import Row
-from schemas.verdicts.acceptance import (
-    JudgedEpisode,
-    RunJudgement,
-    accept_all,
-    deciding_reason,
-)
+from schemas.verdicts.acceptance import RunJudgement, accept_all, deciding_reason
 from schemas.verdicts.verdict import Acceptance
 from storage.publish.plan.candidate import family_of
-from storage.publish.plan.verdict_reader import Judged, judged_episodes
+from storage.publish.plan.verdict_reader import Judged, judged_episodes, read_standing_reviews
 from storage.reading.opened import Opened
 from storage.reading.row_files import RowFiles, stretches
 
@@ -102,8 +96,7 @@ def _of_run(opened: Opened, tasks: Mapping[str, Row]) -> Iterator[Row]:
     kept = dict[str, Judged]()
     splits = {id_: (tasks.get(task) or {}).get("split") or "" for id_, task in owners.items()}
     judged = judged_episodes(opened.tables, owners, splits, to=kept)
-    unknown = (JudgedEpisode(id_, task, ()) for id_, task in owners.items())
-    results = accept_all(opened.rule, chain(unknown, judged))
+    results = accept_all(opened.rule, judged, read_standing_reviews(opened.tables, owners))
     for row in rows:
         id_ = row["episode_id"]
         yield _head(row, tasks.get(row["task_id"]) or {}) | {

@@ -3,7 +3,8 @@
 It is made stage by stage: the heads first, which lists and figures need, then the places, by which an episode is opened,
 then the words, which are searched. Each stage can be used as soon as it is there. A process that was killed leaves what
 it had, and the next one goes on from there. What it was made of is in the folder's name, so a run that has grown gets
-another one, and the one before is removed when the new one is whole.
+another one, and the one before is removed when the new one is whole. What verdicts and reviews decide is in files of
+their own, which are made anew when somebody has judged.
 """
 
 import fcntl
@@ -25,8 +26,8 @@ from storage.reading.opened import Opened
 from storage.reading.places import PLACES, Places, places_of
 from storage.reading.words import Piece, Words, text_batches
 
-HEADS_FILE, PLACES_FILE, WORDS_FILE, WHOLE = "heads.arrow", "places.arrow", "words.sqlite", "whole"
-"""The files of a look-up; the last one is there when all others are whole."""
+PLACES_FILE, WORDS_FILE, WHOLE = "places.arrow", "words.sqlite", "whole"
+"""Files of a look-up; the last one is there when all words are in."""
 
 _TEXTS = ("steps", "observations")
 _PIECE_ROWS = 2_000
@@ -96,9 +97,8 @@ def make_lookup(opened: Opened, folder: Path, progress: Progress) -> None:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with _alone(folder):
-            if not (folder / WHOLE).exists():
-                _make(opened, folder, progress)
-                (folder / WHOLE).touch()
+            _make(opened, folder, progress)
+            (folder / WHOLE).touch()
             for other in folder.parent.iterdir():
                 if other != folder:
                     shutil.rmtree(other, ignore_errors=True)
@@ -117,13 +117,19 @@ def _alone(folder: Path) -> Iterator[None]:
 
 
 def _make(opened: Opened, folder: Path, progress: Progress) -> None:
-    heads, places = folder / HEADS_FILE, folder / PLACES_FILE
+    heads, judged, places = (*_judged_files(opened, folder), folder / PLACES_FILE)
+    if not judged.exists():
+        _write(judged, places_of(opened, judging=True), PLACES)
     if not heads.exists():
         _write(heads, heads_of(opened), HEADS, by="started")
     progress(0.05)
     if not places.exists():
-        _write(places, places_of(opened), PLACES)
+        _write(places, places_of(opened, judging=False), PLACES)
     progress(0.1)
+    for old in {*folder.glob("heads-*"), *folder.glob("judged-*")} - {heads, judged}:
+        old.unlink(missing_ok=True)
+    if (folder / WHOLE).exists():
+        return
     known = _read(heads)
     words = Words(folder / WORDS_FILE)
     try:
@@ -143,6 +149,13 @@ def _make(opened: Opened, folder: Path, progress: Progress) -> None:
     finally:
         words.close()
     progress(1.0)
+
+
+def _judged_files(opened: Opened, folder: Path) -> tuple[Path, Path]:
+    """Return the files of the heads and of the places of verdicts, which are named by what judged."""
+    names = (f"{kind}-{opened.judgement[:32]}.arrow" for kind in ("heads", "judged"))
+    heads, judged = (folder / name for name in names)
+    return heads, judged
 
 
 def _add_heads(words: Words, heads: pa.Table) -> None:
@@ -183,26 +196,23 @@ class Lookup:
         self.opened = opened
         """What it is of."""
         self._folder = folder
+        self._heads, self._judged = _judged_files(opened, folder)
 
     @property
-    def has_heads(self) -> bool:
-        """Whether there are heads yet."""
-        return (self._folder / HEADS_FILE).exists()
-
-    @property
-    def has_places(self) -> bool:
-        """Whether episodes can be opened yet."""
-        return (self._folder / PLACES_FILE).exists()
+    def can_be_shown(self) -> bool:
+        """Whether episodes can be listed and opened yet."""
+        files = (self._heads, self._judged, self._folder / PLACES_FILE)
+        return all(one.exists() for one in files)
 
     @property
     def is_whole(self) -> bool:
         """Whether all of it is there."""
-        return (self._folder / WHOLE).exists()
+        return self.can_be_shown and (self._folder / WHOLE).exists()
 
     @cached_property
     def heads(self) -> pa.Table:
         """The heads, by when the episodes began (`storage.reading.heads.HEADS`); a row's number is the episode's."""
-        return _read(self._folder / HEADS_FILE)
+        return _read(self._heads)
 
     @cached_property
     def numbers(self) -> Mapping[str, int]:
@@ -212,7 +222,8 @@ class Lookup:
     @cached_property
     def places(self) -> Places:
         """Where the rows of episodes lie."""
-        return Places(self.opened, _read(self._folder / PLACES_FILE))
+        found = [_read(self._folder / PLACES_FILE), _read(self._judged)]
+        return Places(self.opened, pa.concat_tables(found))
 
     @cached_property
     def words(self) -> Words:

@@ -11,6 +11,9 @@ from storage.publish.plan.rows import Tables, open_tables
 from storage.reading.place import OpenDataset
 from storage.reading.row_files import RowFiles, table_files
 
+_JUDGING = ("verdicts", "reviews")
+"""The tables that grow while episodes are judged."""
+
 _CONFIG_OF = {"episodes": "trajectories"}
 """The config of a dataset that holds the rows of a run's table, where it has another name."""
 
@@ -28,7 +31,9 @@ class Opened:
     version: int
     """The version: of the run, the last one that was sealed, 0 before the first; or of the dataset."""
     identity: str
-    """Hash of all that decides what is seen: two of one identity show the same."""
+    """Hash of all that decides which episodes there are, what they hold and where they lie."""
+    judgement: str
+    """Hash of all else that heads are made of: verdicts, reviews and the rule."""
     files: Mapping[str, RowFiles]
     """Its files by table; of a dataset also `attempts`. Tables without a file are left out."""
     rule: AcceptSection | None
@@ -55,13 +60,16 @@ async def open_run_tables(
     tables = await open_tables(snapshot)
     found = {name: await snapshot.dataset(name) for name in TABLES}
     files = {name: table_files(one, f"{run_id}/{name}") for name, one in found.items()}
-    told = [run_id, dict(snapshot.tables), rule.model_dump(mode="json"), sorted(tables.withdrawn)]
+    judged = {name: snapshot.tables.get(name, -1) for name in _JUDGING}
+    made = {name: at for name, at in snapshot.tables.items() if name not in _JUDGING}
+    told = [run_id, made, sorted(tables.withdrawn)]
     return Opened(
         address=address,
         kind="run",
         run_id=run_id,
         version=snapshot.version,
         identity=content_hash(told),
+        judgement=content_hash([judged, rule.model_dump(mode="json")]),
         files={name: one for name, one in files.items() if one},
         rule=rule,
         tables=tables,
@@ -81,6 +89,7 @@ def open_dataset_files(dataset: OpenDataset) -> Opened:
         run_id=manifest.run,
         version=manifest.version,
         identity=content_hash([manifest.run, manifest.version, [list(one) for one in listed]]),
+        judgement=content_hash([]),
         files={name: configs[config] for name, config in names.items() if configs.get(config)},
         rule=None,
         tables=None,

@@ -50,13 +50,19 @@ row group; -1: any of the file's."""
 _OWNED = ("steps", "observations", "calls")
 
 
-def places_of(opened: Opened) -> Iterator[pa.RecordBatch]:
-    """Yield the places of all rows, file by file; this blocks.
+JUDGING = ("verdicts",)
+"""The tables of `KEYS` that grow while episodes are judged."""
+
+
+def places_of(opened: Opened, *, judging: bool) -> Iterator[pa.RecordBatch]:
+    """Yield the places of all rows file by file, of the tables that are judged by or of all others; this blocks.
 
     Raises:
         Damaged: a file cannot be read.
     """
     for table, key in KEYS.items():
+        if (table in JUDGING) != judging:
+            continue
         for number, file in enumerate(opened.files.get(table, ())):
             unit = _unit_of(file) if opened.is_run else None
             if unit is not None:

@@ -13,7 +13,8 @@ from multidict import MultiDict
 from flows.looking.explanation import Explanation, explain
 from flows.looking.marks import marks, overlay
 from flows.viewing.asked import Mask, compute, match, read_asked
-from flows.viewing.page import answer, place_of, show_number, show_seconds
+from flows.viewing.page import REVIEWER, answer, place_of, show_number, show_seconds
+from flows.viewing.reviews import visible_reviews
 from flows.viewing.shown import Shown
 from schemas.episodes.action import NoAction
 from schemas.episodes.call import Call
@@ -47,6 +48,7 @@ async def show(request: web.Request) -> web.Response:
     _, place = place_of(request)
     query = MultiDict(request.query)
     step = query.pop("step", "0")
+    order, seed = query.pop("review", ""), query.pop("seed", "0")
     asked = read_asked(query)
     id_ = request.match_info["episode"]
     at = place.lookup.numbers.get(id_)
@@ -54,7 +56,16 @@ async def show(request: web.Request) -> web.Response:
         raise NotFound(f"there is no episode {id_}; it may have been withdrawn")
     given = await asyncio.to_thread(_facts, place, at, int(step) if step.isdecimal() else 0)
     around = await asyncio.to_thread(_around, place, at, match(place.lookup, asked).mask())
-    more = {"list_query": asked.query, "before": around[0], "after": around[1]}
+    seen = (await visible_reviews(place, request.app[REVIEWER])).get(id_, [])
+    more = {
+        "list_query": asked.query,
+        "before": around[0],
+        "after": around[1],
+        "reviews": seen,
+        "reviewer": request.app[REVIEWER],
+        "order": order,
+        "seed": seed,
+    }
     return answer(request, "episode.html", {**given, **more}, tab="episodes", title=id_[:8])
 
 

@@ -28,6 +28,17 @@ document.addEventListener("keydown", (event) => {
   else named.focus();
 });
 
+// A review is chosen by its letter; a reason is asked for where it is needed.
+document.addEventListener("keydown", (event) => {
+  const form = document.querySelector("[data-review]");
+  if (!form || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input:not([type=radio]), textarea, select")) return;
+  const choice = form.querySelector(`[data-choose="${CSS.escape(event.key)}"]`);
+  if (!choice) return;
+  event.preventDefault();
+  choice.checked = true;
+  form.querySelector("[data-reason]").focus();
+});
+
 // In a list the arrow keys go from card to card.
 const cards = [...document.querySelectorAll("[data-card]")];
 document.addEventListener("keydown", (event) => {

@@ -1,28 +1,20 @@
 """The window in a real browser: every page, by keyboard alone, at every width, and with whatever strangers wrote."""
 
 import asyncio
-import os
-import socket
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from axe_playwright_python.async_playwright import Axe  # type: ignore[import-untyped]
 from conftest import CopyRun
 from effort import THOROUGH
-from playwright.async_api import Page, async_playwright
+from playwright.async_api import Page
+from support.browsers.windows import window
 from support.episodes.factories import MadeRun, commit_whole_unit
 from support.runs.library import Kept, RunLibrary
 
-from flows.viewing.app import open_window
-from flows.viewing.guard import ENTER, new_token
-from flows.viewing.opening import open_for_view
-from flows.viewing.shown import Shown
-from generators.browser.chromium import find_chromium
 from schemas.episodes.episode import Episode, ThoughtSource
 from schemas.tasks.task import Task
-from storage.reading.lookup import cache_folder
 
 pytestmark = pytest.mark.browser
 
@@ -32,37 +24,6 @@ HOSTILE = (
     "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
     "'\"><style>body{display:none}</style>{{ 7*7 }}\u202egnp\u0007\x1b[31m"
 )
-
-
-@asynccontextmanager
-async def window(places: Sequence[str], cache: Path) -> AsyncIterator[tuple[Page, str, list[str]]]:
-    """Serve places and open a browser that has the token; yield its page, the address, and what went wrong on pages."""
-    kept = cache_folder({"XDG_CACHE_HOME": str(cache)})
-    os.environ["XDG_CACHE_HOME"] = str(cache)  # of the process that reads the places
-    shown = [Shown(one, await open_for_view(one, dict(os.environ)), kept) for one in places]
-    token, wrong = new_token(), list[str]()
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        address = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        async with open_window(shown, token, listener), async_playwright() as playwright:
-            while not all(one.lookup.is_whole for one in shown):
-                assert not any(one.problem for one in shown)
-                await asyncio.sleep(0.05)
-            browser = await playwright.chromium.launch(
-                executable_path=str(find_chromium()), args=["--no-sandbox"]
-            )
-            page = await browser.new_page()
-            page.on("pageerror", lambda error: wrong.append(str(error)))
-            page.on(
-                "console", lambda told: wrong.append(told.text) if told.type == "error" else None
-            )
-            page.on("dialog", lambda dialog: wrong.append(dialog.message))
-            page.on(
-                "request",
-                lambda asked: None if asked.url.startswith(address) else wrong.append(asked.url),
-            )
-            await page.goto(f"{address}/?{ENTER}={token}")
-            yield page, address, wrong
-            await browser.close()
 
 
 async def until(page: Page, condition: str) -> None:
@@ -160,7 +121,10 @@ async def test_every_page_can_be_read_at_every_width(
         await page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
         await page.goto(f"{address}/0/episodes?status=rejected")
         one = await page.locator("li.card a").first.get_attribute("href")
-        paths = ("/0/overview", "/0/episodes", one, "/0/compare", "/1/overview", "/0/episodes/none")
+        paths = (
+            *("/0/overview", "/0/episodes", one, "/0/compare", "/0/review", "/1/overview"),
+            "/0/episodes/none",
+        )
         for width in WIDTHS if THOROUGH or scheme == "light" else WIDTHS[:1]:
             await page.set_viewport_size({"width": width, "height": 900})
             for path in paths:
@@ -223,6 +187,7 @@ async def test_what_strangers_wrote_is_text_everywhere(hostile: MadeRun, tmp_pat
             "/0/episodes",
             f"/0/episodes/{id_}",
             "/0/compare",
+            "/0/review",
             "/0/episodes?q=%3Cscript%3E",
         ):
             await page.goto(address + path)

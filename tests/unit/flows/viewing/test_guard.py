@@ -34,7 +34,7 @@ async def window(run: MadeRun, tmp_path: Path) -> AsyncIterator[str]:
     make_lookup(opened, lookup_folder(cache, opened), lambda _share: None)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-        async with open_window([Shown(run.url, opened, cache)], TOKEN, listener):
+        async with open_window([Shown(run.url, opened, cache)], TOKEN, listener, "ana"):
             yield f"http://127.0.0.1:{port}"
 
 

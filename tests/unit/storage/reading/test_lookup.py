@@ -6,12 +6,14 @@ from pathlib import Path
 import pytest
 from conftest import CopyRun
 from support.episodes.factories import MadeRun
+from support.episodes.reviewed import make_review
 from support.runs.compaction import compacted
 from support.stores.faulty_lake import commit
 
 from flows.viewing.opening import open_for_view
 from schemas.errors import BadConfig, NotFound, Unwritable
 from schemas.verdicts.verdict import Acceptance
+from storage.lake.reviews import add_reviews
 from storage.lake.withdrawals import RunWithdrawal, add_withdrawals, withdrawals_of
 from storage.reading import lookup as module
 from storage.reading.lookup import Lookup, cache_folder, forget, lookup_folder, make_lookup
@@ -95,19 +97,24 @@ async def test_a_look_up_that_was_cut_is_gone_on_with(
         with pytest.raises(ZeroDivisionError):
             make_lookup(there, folder, lambda _share: None)
     cut = Lookup(there, folder)
-    assert cut.has_heads
     assert not cut.is_whole
-    before = (folder / "heads.arrow").stat().st_mtime_ns
+    made_before = {
+        name: (folder / name).stat().st_mtime_ns
+        for name in os.listdir(folder)  # noqa: PTH208 - of an asynchronous test
+        if name.endswith(".arrow")
+    }
+    assert bool(made_before) == (stage == "text_batches")
 
     make_lookup(there, folder, lambda _share: None)
 
-    assert (folder / "heads.arrow").stat().st_mtime_ns == before
+    for name, at in made_before.items():
+        assert (folder / name).stat().st_mtime_ns == at
     whole = await made(run, cache.parent / "other")
     for word in ("a", "the", "click", "page"):
         assert Lookup(there, folder).words.find(word) == whole.words.find(word)
 
 
-def _cut(*_given: object) -> object:
+def _cut(*_given: object, **_named: object) -> object:
     raise ZeroDivisionError
 
 
@@ -154,6 +161,26 @@ async def test_a_run_that_has_grown_gets_a_look_up_of_its_own(run: MadeRun, cach
     assert second.heads.num_rows > before
     place = lookup_folder(cache, second.opened).parent
     assert os.listdir(place) == [second.opened.identity[:32]]  # noqa: PTH208 - of an asynchronous test
+
+
+async def test_a_verdict_renews_the_heads_and_leaves_the_words(run: MadeRun, cache: Path) -> None:
+    first = await made(run, cache)
+    folder = lookup_folder(cache, first.opened)
+    words = (folder / "words.sqlite").stat().st_ino
+    episode = run.units[0].episodes[0]
+    before = first.heads.slice(first.numbers[episode.episode_id], 1).to_pylist()[0]
+    lake = run.lake()
+    await add_reviews(lake, [make_review(episode.episode_id, decision="reject", reason="no")])
+    await lake.close()
+
+    second = await made(run, cache)
+
+    assert second.opened.identity == first.opened.identity
+    after = second.heads.slice(second.numbers[episode.episode_id], 1).to_pylist()[0]
+    assert (before["status"], after["status"]) == ("unjudged", "rejected")
+    assert after["reason"].startswith("review: ")
+    assert (folder / "words.sqlite").stat().st_ino == words
+    assert second.places.verdicts(episode.episode_id, episode.unit_id) is not None
 
 
 async def test_withdrawn_episodes_are_not_there(run: MadeRun, cache: Path) -> None:
