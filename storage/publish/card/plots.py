@@ -1,12 +1,12 @@
-"""The plots beside the card, as SVG: the same rows always give the same bytes.
+"""The plots beside the card and in a run's report, as SVG: the same rows always give the same bytes.
 
-One shows the status of each template's episodes with the 95 % interval of its yield, the other the
-lengths of the published episodes.
+One shows the status of the episodes of each template, or of each site or policy, with the 95 % interval of its yield;
+another is of columns, as the lengths of the published episodes.
 Names of templates are foreign text and are escaped; there is no other foreign text in a plot.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from itertools import accumulate
 
@@ -35,12 +35,23 @@ _HEIGHT, _BASE = 220, 180
 _NAME_CHARS = 32
 
 
-def yield_plot(yields: Sequence[tuple[str, Yield]]) -> bytes:
-    """Return the plot of the status of each template's episodes, the lowest yield first."""
+def yield_plot(
+    yields: Sequence[tuple[str, Yield]],
+    *,
+    of: str = "template",
+    rest: str = "the card's table goes on",
+) -> bytes:
+    """Return the plot of the status of the episodes of each template, the lowest yield first.
+
+    Args:
+        yields: the names, each with its episodes by status.
+        of: what is named.
+        rest: where those are that are too many to be drawn.
+    """
     worst = yields[:MAX_BARS]
-    title = "Episodes by template, the lowest yield first"
+    title = f"Episodes by {of}, the lowest yield first"
     if len(worst) < len(yields):
-        title += f": {len(worst):,} of {len(yields):,}, the card's table goes on"
+        title += f": {len(worst):,} of {len(yields):,}, {rest}"
     body: list[str] = []
     for place, (status, colour) in enumerate(_COLOURS.items()):
         left = _LEFT + place * 90
@@ -53,20 +64,52 @@ def yield_plot(yields: Sequence[tuple[str, Yield]]) -> bytes:
 
 def length_plot(selection: Selection) -> bytes:
     """Return the plot of the published episodes by number of actions."""
-    counts = Counter(min(item.n_steps, MAX_LENGTHS) for item in selection.published)
-    highest, last = max(counts.values(), default=1), max(MIN_LENGTHS, *counts, 0)
-    width = (_WIDTH - 80) / (last + 1)
-    body = [_text(_WIDTH / 2, _HEIGHT - 8, "actions", anchor="middle")]
-    for actions in range(last + 1):
-        left, height = 50 + actions * width, (_BASE - _TOP) * counts[actions] / highest
+    lengths = (item.n_steps for item in selection.published)
+    return plot_of_lengths(lengths, title="Published episodes by number of actions")
+
+
+def plot_of_lengths(lengths: Iterable[int], *, title: str) -> bytes:
+    """Return the plot of episodes by number of actions."""
+    counts = Counter(min(one, MAX_LENGTHS) for one in lengths)
+    last = max(MIN_LENGTHS, *counts, 0)
+    every = 5 if last > MIN_LENGTHS else 1
+    names = [
+        "" if actions % every else f"{actions}+" if actions == MAX_LENGTHS else str(actions)
+        for actions in range(last + 1)
+    ]
+    heights = [counts[actions] for actions in range(last + 1)]
+    highest = max(counts.values(), default=1)
+    return column_plot(title, heights, names, axis="actions", highest=(highest, f"{highest:,}"))
+
+
+def column_plot(
+    title: str,
+    heights: Sequence[float],
+    names: Sequence[str],
+    *,
+    axis: str,
+    highest: tuple[float, str],
+) -> bytes:
+    """Return a plot of columns.
+
+    Args:
+        title: what the heights are, with their unit.
+        heights: one for each column, from 0.
+        names: what stands below each column; an empty one below none.
+        axis: what the names are.
+        highest: the height that fills the plot, above 0, and how it is written.
+    """
+    width = (_WIDTH - 80) / len(heights)
+    body = [_text(_WIDTH / 2, _HEIGHT - 8, axis, anchor="middle")]
+    for place, (one, name) in enumerate(zip(heights, names, strict=True)):
+        left, height = 50 + place * width, (_BASE - _TOP) * one / highest[0]
         body.append(
             _box(left, _BASE - height, width - 2, height, _COLOURS[AcceptanceStatus.ACCEPTED])
         )
-        if actions % (5 if last > MIN_LENGTHS else 1) == 0:
-            label = f"{actions}+" if actions == MAX_LENGTHS else str(actions)
-            body.append(_text(left + width / 2, _BASE + 16, label, anchor="middle"))
-    body.append(_text(44, _TOP + 8, f"{highest:,}", anchor="end"))
-    return _drawing("Published episodes by number of actions", body, height=_HEIGHT)
+        if name:
+            body.append(_text(left + width / 2, _BASE + 16, name, anchor="middle"))
+    body.append(_text(44, _TOP + 8, highest[1], anchor="end"))
+    return _drawing(title, body, height=_HEIGHT)
 
 
 def _bar(row: int, template: str, one: Yield) -> Iterator[str]:

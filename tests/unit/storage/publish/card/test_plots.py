@@ -8,7 +8,14 @@ from support.episodes.factories import make_task, make_unit, make_verdict
 from support.runs.memory_run import RULE, MemoryRun, tables_of
 
 from schemas.verdicts.verdict import Status
-from storage.publish.card.plots import MAX_BARS, MAX_LENGTHS, length_plot, yield_plot
+from storage.publish.card.plots import (
+    MAX_BARS,
+    MAX_LENGTHS,
+    column_plot,
+    length_plot,
+    plot_of_lengths,
+    yield_plot,
+)
 from storage.publish.card.yields import Yield, template_yields
 from storage.publish.plan.selection import Selection, select
 
@@ -75,3 +82,32 @@ def test_the_axis_of_lengths_ends_where_the_episodes_do(
     assert numbers[-1] == last
     heights = [float(height) for height in re.findall(r'height="([\d.]+)" fill="#2a7f62"', plot)]
     assert sum(height > 0 for height in heights) == len(lengths)
+
+
+def test_a_plot_says_what_it_names_and_where_the_rest_is() -> None:
+    plot = yield_plot(
+        _yields(MAX_BARS + 1), of="site", rest="the others had higher yields"
+    ).decode()
+
+    assert (
+        "Episodes by site, the lowest yield first: 100 of 101, the others had higher yields" in plot
+    )
+
+
+def test_columns_are_as_high_as_what_they_show() -> None:
+    plot = column_plot(
+        "Tokens <each> second",
+        [0.0, 2.5, 5.0],
+        ["0:00", "", "0:10"],
+        axis="time",
+        highest=(5.0, "5"),
+    ).decode()
+
+    heights = [float(one) for one in re.findall(r'height="([\d.]+)" fill="#2a7f62"', plot)]
+    assert heights == [0.0, heights[2] / 2, heights[2]]
+    assert "Tokens &lt;each&gt; second" in plot
+    assert re.findall(r'text-anchor="middle">([^<]+)</text>', plot) == ["time", "0:00", "0:10"]
+
+
+def test_lengths_of_nothing_are_a_plot_too() -> None:
+    assert plot_of_lengths([], title="Nothing").count(b"<rect") == 12
