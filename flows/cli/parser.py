@@ -27,6 +27,7 @@ from flows.cli.flags import (
     sites_flags,
     whole_number,
 )
+from flows.cli.looking.flags import attempt_flags
 from flows.cli.tasks.flags import tasks_flags
 from flows.cli.worlds.flags import worlds_flags
 from flows.terminal import ExitCode, print_error, print_lines
@@ -239,8 +240,12 @@ def _compact(parser: argparse.ArgumentParser) -> None:
 def _show(parser: argparse.ArgumentParser) -> None:
     _run(parser)
     parser.add_argument(
-        "other", metavar="RUN2", nargs="?", help="another run, to compare the two by template"
+        "other",
+        metavar="EPISODE|RUN2",
+        nargs="?",
+        help="an episode to explain: its id, or the beginning of it; or another run, to compare the two by template",
     )
+    attempt_flags(parser)
     parser.add_argument(
         "--all",
         action="store_true",
@@ -325,8 +330,8 @@ COMMANDS: dict[str, tuple[Adder, str, str]] = {
     ),
     "show": (
         _show,
-        "show what a run holds and lacks, ended or not, or compare two runs by template",
-        "stepmill show runs/demo",
+        "show what a run holds and lacks, explain single attempts of it, or compare two runs by template",
+        "stepmill show runs/demo --failed 10",
     ),
     "view": (
         view_flags,

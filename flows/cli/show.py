@@ -1,12 +1,14 @@
 """`stepmill show`: the contents of a run by site, template and policy, or a comparison of two runs.
 
-A run may be finished, under way, cancelled or killed.
+Single attempts are shown by `flows.cli.looking.attempts`. A run may be finished, under way, cancelled or killed.
 """
 
 import asyncio
 import os
 from collections.abc import Iterator, Sequence
 
+from flows.cli.looking import attempts
+from flows.cli.looking.flags import FILE_FLAGS
 from flows.cli.parser import Arguments
 from flows.job.config_loader import Sources
 from flows.job.judging import by_episode
@@ -54,6 +56,12 @@ def run(args: Arguments) -> int:
         BadConfig: a version or a k was named beside two runs.
     """
     log_to_stderr()
+    wanted = args.failed is not None or args.template is not None
+    if wanted or attempts.names_attempt(args.other):
+        return attempts.run(args)
+    for name in FILE_FLAGS:
+        if getattr(args, name) is not None:
+            raise BadConfig(f"--{name}: is for one episode: name its id behind the run")
     if args.other is not None:
         return _compare(args)
     look = asyncio.run(_look(args, args.run))

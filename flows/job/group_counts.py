@@ -7,6 +7,9 @@ from collections.abc import Iterable
 from schemas.base import Record
 from schemas.episodes.call import sum_known
 
+EXAMPLES = 3
+"""The maximum number of episodes that a group names."""
+
 _NUMBER = re.compile(r"[0-9]+")
 
 
@@ -36,6 +39,8 @@ class GroupCount(Record):
     reasons: tuple[tuple[str, int], ...] = ()
     """The reasons why episodes failed or were rejected, with their numbers, the commonest first. Reasons
     that differ in numbers alone are one."""
+    examples: tuple[str, ...] = ()
+    """Ids of episodes that failed or were rejected, at most `EXAMPLES`, the first by id."""
 
     @property
     def percent(self) -> float:
@@ -72,6 +77,7 @@ def _sum(one: GroupCount, other: GroupCount) -> GroupCount:
         policy="all",
         dollars=sum_known((one.dollars, other.dollars)),
         reasons=commonest(every),
+        examples=tuple(sorted((*one.examples, *other.examples))[:EXAMPLES]),
         **total,
     )
 

@@ -22,6 +22,9 @@ REASON_CHARS = 90
 REASON_LINES = 3
 """The maximum number of lines of a reason beside the templates shown by default; `--all` shows it whole."""
 
+ID_CHARS = 8
+"""The length of the beginning of an episode's id that names it among others of a run."""
+
 _CUT = " … "
 
 _IDS = 3
@@ -165,7 +168,7 @@ def worst_lines(
     head, *kinds = kind_cells(shown)
     priced = any(count.dollars is not None for count in shown)
     lines = table(
-        (head, "accepted", "yield", "steps", *(["dollars"] if priced else [])),
+        (head, "accepted", "yield", "steps", *(["dollars"] if priced else []), "one of them"),
         (
             (
                 kind,
@@ -173,6 +176,7 @@ def worst_lines(
                 f"{count.percent:.0f} %",
                 str(count.steps),
                 *([_dollars(count)] if priced else []),
+                "".join(one[:ID_CHARS] for one in count.examples[:1]),
             )
             for kind, count in zip(kinds, shown, strict=True)
         ),
@@ -181,11 +185,13 @@ def worst_lines(
     wrapped = [_wrap(why, most=None if most is None else REASON_LINES) for why in reasons]
     width = max(map(len, lines))
     for line, (first, *more) in zip(lines, (["reason"], *wrapped), strict=True):
-        yield f"{line}  {first}".rstrip()
+        yield f"{line:{width}}  {first}".rstrip()
         yield from (f"{'':{width}}  {each}" for each in more)
     if rest:
         yield f"and {rest} more: `stepmill show {run} --all`"
-    elif [*chain(*wrapped)] != [*chain(*map(_wrap, reasons))]:
+    if any(count.examples for count in shown):
+        yield f"one explained, with its picture: `stepmill show {run} ID`"
+    if not rest and [*chain(*wrapped)] != [*chain(*map(_wrap, reasons))]:
         yield f"reasons in full: `stepmill show {run} --all`"
 
 

@@ -14,7 +14,7 @@ from pyarrow.dataset import Dataset
 from pydantic import Field
 
 from flows.job.engine_usage import CALL_COLUMNS, EngineUsage, dollars_by_episode, engine_usage
-from flows.job.group_counts import GroupCount, commonest, merge_policies, worst_first
+from flows.job.group_counts import EXAMPLES, GroupCount, commonest, merge_policies, worst_first
 from flows.job.judging import by_episode
 from schemas.base import Record
 from schemas.configuration.sections import AcceptSection
@@ -287,6 +287,7 @@ def _groups(
         grouped[kinds.get(row["task_id"], UNKNOWN), row["policy"]].append(row)
     counts = []
     for (kind, policy), rows in grouped.items():
+        unmet = sorted(row["episode_id"] for row in rows if row["episode_id"] in reasons)
         stands = Counter(statuses[row["episode_id"]] for row in rows)
         counts.append(
             GroupCount(
@@ -300,9 +301,8 @@ def _groups(
                 failed=_count_failed(rows),
                 steps=sum(row["n_steps"] for row in rows),
                 dollars=sum_known(dollars.get(row["episode_id"]) for row in rows),
-                reasons=commonest(
-                    reasons[row["episode_id"]] for row in rows if row["episode_id"] in reasons
-                ),
+                reasons=commonest(reasons[id_] for id_ in unmet),
+                examples=tuple(unmet[:EXAMPLES]),
             )
         )
     return tuple(sorted(counts, key=worst_first))

@@ -46,7 +46,10 @@ _MEANINGS: Mapping[str, str] = {
     "seen": "It relied on something that no picture, goal or dialog had shown by then, as a guess does.",
     "steps": "Its steps could not be labelled.",
 }
-_NOT_JUDGED = "This verifier has not judged it: one that rejects an attempt spares the others."
+NOT_JUDGED = ": not judged"
+"""How a reason ends where its verifier has not judged the attempt."""
+
+_SPARED = "This verifier has not judged it: one that rejects an attempt spares the others."
 _NO_MEANING = "A verifier of the run's rule did not pass it."
 
 
@@ -182,10 +185,9 @@ def _outcome(
     if episode.acceptance.accepted:
         return f"Accepted: the task was done in {actions}, and every check of the rule passed."
     if solved:
-        names = ", ".join(dict.fromkeys(_verifier(one) for one in reasons)) or "nothing"
-        return (
-            f"The task was done in {actions}, but the rule did not accept the attempt: see {names}."
-        )
+        judged = [one for one in reasons if not one.endswith(NOT_JUDGED)] or reasons
+        names = ", ".join(dict.fromkeys(f"`{_verifier(one)}`" for one in judged))
+        return f"The task was done in {actions}, but the attempt was not accepted, by {names}."
     if attempt.reward is None:
         return f"Nobody judged the attempt: after {actions} {end}, and the site reported no reward."
     told = _counts(found)
@@ -229,6 +231,6 @@ def _verifier(reason: str) -> str:
 
 
 def _reason(text: str) -> Reason:
-    if text.endswith(": not judged"):
-        return Reason(text=text, meaning=_NOT_JUDGED)
+    if text.endswith(NOT_JUDGED):
+        return Reason(text=text, meaning=_SPARED)
     return Reason(text=text, meaning=_MEANINGS.get(_verifier(text), _NO_MEANING))

@@ -1,7 +1,7 @@
 """What an action did, as marks on the picture of its step: where it pointed, at what, and what was typed.
 
-`marks` gives the geometry, in pixels of the picture; a page draws it as SVG (`overlay`), everything else with Pillow
-(`draw`). Texts of marks are what a policy or a page wrote, of any length: `label` shortens them and makes their control
+`marks` gives the geometry, in pixels of the picture; `draw` draws it with Pillow, and `flows/looking/overlay.py` as SVG for
+pages. Texts of marks are what a policy or a page wrote, of any length: `label` shortens them and makes their control
 and direction characters visible, and both drawings use it.
 """
 
@@ -9,7 +9,6 @@ import io
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from functools import cache
-from html import escape
 
 from PIL import Image, ImageDraw, ImageFont
 
@@ -49,8 +48,13 @@ MAX_PIXELS = 1 << 25
 COLOUR, PAPER, INK = "#d93025", "#ffffff", "#202124"
 """The colour of marks, of the ground of their texts and around them, and of these texts."""
 
-_RADIUS, _LINE, _HEAD = 9.0, 2.5, 9.0
-_LETTERS, _PAD = 13, 4
+RADIUS = 9.0
+"""Of the ring around a point, px."""
+
+LETTERS = 13
+"""The size of letters, px."""
+
+_HEAD, _PAD = 9.0, 4
 _SCROLL_LENGTH = 60.0
 _STEPS = {
     Direction.UP: (0.0, -1.0),
@@ -157,16 +161,16 @@ class _Marks:
         if told is None:
             return
         kind, text = told
-        foot = self._step.height - _LETTERS
+        foot = self._step.height - LETTERS
         if box is not None and kind is not MarkKind.NOTE:
             left, top, _, height = (self._scale * each for each in box)
-            place = left, top + height + _LETTERS
+            place = left, top + height + LETTERS
         elif at is not None:
-            place = at[0] + _RADIUS, at[1] + _RADIUS + _LETTERS
+            place = at[0] + RADIUS, at[1] + RADIUS + LETTERS
         else:
             place = 2.0 * _PAD, foot
         x = min(max(place[0], _PAD), max(self._step.width - 2.0 * _PAD, _PAD))
-        yield self._mark(kind, (x, min(max(place[1], _LETTERS), foot)), text)
+        yield self._mark(kind, (x, min(max(place[1], LETTERS), foot)), text)
 
     def _mark(self, kind: MarkKind, at: tuple[float, float] | None, text: str = "") -> Mark:
         x, y = at or (self._step.width / 2, self._step.height / 2)
@@ -270,17 +274,35 @@ def open_picture(picture: bytes) -> Image.Image:
         raise Damaged(f"the picture cannot be decoded: {error}") from None
 
 
-def draw(picture: bytes, marks: Sequence[Mark]) -> Image.Image:
+def draw(picture: bytes, marks: Sequence[Mark], *, side: int | None = None) -> Image.Image:
     """Return a recorded picture with marks drawn on it.
+
+    Args:
+        picture: as it was recorded.
+        marks: in its pixels.
+        side: the length of the longer side that it is shrunk to, px; its marks keep their strength. None: as it is.
 
     Raises:
         Damaged: the bytes are no picture, or one that is too large to be drawn.
     """
     out = open_picture(picture)
+    factor = min(1.0, (side or max(out.size)) / max(out.size))
+    if factor < 1:
+        size = (max(1, round(out.width * factor)), max(1, round(out.height * factor)))
+        out = out.resize(size, Image.Resampling.LANCZOS)
     pen = ImageDraw.Draw(out)
     for mark in marks:
-        _draw(pen, mark, out.size)
+        _draw(pen, _shrink(mark, factor), out.size)
     return out
+
+
+def _shrink(mark: Mark, factor: float) -> Mark:
+    """Return a mark on a picture that is smaller by a factor."""
+    names = ("x", "y", "width", "height", "to_x", "to_y")
+    known = {name: getattr(mark, name) for name in names}
+    return mark.model_copy(
+        update={name: value * factor for name, value in known.items() if value is not None}
+    )
 
 
 def _draw(pen: ImageDraw.ImageDraw, mark: Mark, size: tuple[int, int]) -> None:
@@ -290,13 +312,13 @@ def _draw(pen: ImageDraw.ImageDraw, mark: Mark, size: tuple[int, int]) -> None:
             pen.rectangle(corners, outline=PAPER, width=4)
             pen.rectangle(corners, outline=COLOUR, width=2)
         case MarkKind.POINTER:
-            for radius, colour, width in ((_RADIUS + 1, PAPER, 5), (_RADIUS, COLOUR, 3)):
+            for radius, colour, width in ((RADIUS + 1, PAPER, 5), (RADIUS, COLOUR, 3)):
                 box = (mark.x - radius, mark.y - radius, mark.x + radius, mark.y + radius)
                 pen.ellipse(box, outline=colour, width=width)
         case MarkKind.DRAG | MarkKind.SCROLL if mark.to_x is not None and mark.to_y is not None:
             for colour, width in ((PAPER, 6), (COLOUR, 3)):
                 pen.line((mark.x, mark.y, mark.to_x, mark.to_y), fill=colour, width=width)
-            pen.polygon(_head(mark), fill=COLOUR, outline=PAPER)
+            pen.polygon(arrow_head(mark), fill=COLOUR, outline=PAPER)
     if mark.text:
         _write(pen, mark, size)
 
@@ -304,21 +326,21 @@ def _draw(pen: ImageDraw.ImageDraw, mark: Mark, size: tuple[int, int]) -> None:
 def _write(pen: ImageDraw.ImageDraw, mark: Mark, size: tuple[int, int]) -> None:
     text = label(mark)
     wide = pen.textlength(text, font=_font())
-    x, y = _text_place(mark)
+    x, y = text_place(mark)
     left = max(_PAD, min(x, size[0] - wide - _PAD))
-    top = y - _LETTERS / 2 - _PAD
-    pen.rectangle((left - _PAD, top, left + wide + _PAD, top + _LETTERS + 2 * _PAD), PAPER, COLOUR)
+    top = y - LETTERS / 2 - _PAD
+    pen.rectangle((left - _PAD, top, left + wide + _PAD, top + LETTERS + 2 * _PAD), PAPER, COLOUR)
     pen.text((left, y), text, fill=INK, font=_font(), anchor="lm")
 
 
-def _text_place(mark: Mark) -> tuple[float, float]:
+def text_place(mark: Mark) -> tuple[float, float]:
     """Return the left end and the middle of a mark's text: beside a point or an arrow, else its own place."""
     if mark.kind in (MarkKind.POINTER, MarkKind.SCROLL, MarkKind.DRAG):
-        return mark.x + _RADIUS + 2 * _PAD, mark.y
+        return mark.x + RADIUS + 2 * _PAD, mark.y
     return mark.x, mark.y
 
 
-def _head(mark: Mark) -> list[tuple[float, float]]:
+def arrow_head(mark: Mark) -> list[tuple[float, float]]:
     """Return the three corners of an arrow's head."""
     x, y = mark.to_x or 0.0, mark.to_y or 0.0
     across, down = x - mark.x, y - mark.y
@@ -334,50 +356,4 @@ def _head(mark: Mark) -> list[tuple[float, float]]:
 
 @cache
 def _font() -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
-    return ImageFont.load_default(_LETTERS)
-
-
-def overlay(marks: Sequence[Mark], *, width: int, height: int) -> str:
-    """Return marks as an SVG element to be laid over the picture, without a style or a script of its own.
-
-    Args:
-        marks: the marks of the picture's step.
-        width: of the picture, its own pixels.
-        height: of the picture, its own pixels.
-    """
-    body = "".join(_as_svg(mark) for mark in marks)
-    return (
-        f'<svg class="marks" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
-        f'aria-hidden="true" font-family="sans-serif" font-size="{_LETTERS}">{body}</svg>'
-    )
-
-
-def _as_svg(mark: Mark) -> str:
-    shape = ""
-    match mark.kind:
-        case MarkKind.TARGET:
-            place = f'x="{mark.x:.1f}" y="{mark.y:.1f}"'
-            place += f' width="{mark.width:.1f}" height="{mark.height:.1f}"'
-            shape = _stroke_twice("rect", place)
-        case MarkKind.POINTER:
-            shape = _stroke_twice("circle", f'cx="{mark.x:.1f}" cy="{mark.y:.1f}" r="{_RADIUS:g}"')
-        case MarkKind.DRAG | MarkKind.SCROLL if mark.to_x is not None and mark.to_y is not None:
-            ends = f'x1="{mark.x:.1f}" y1="{mark.y:.1f}" x2="{mark.to_x:.1f}" y2="{mark.to_y:.1f}"'
-            corners = " ".join(f"{x:.1f},{y:.1f}" for x, y in _head(mark))
-            shape = f'{_stroke_twice("line", ends)}<polygon points="{corners}" fill="{COLOUR}"/>'
-    if not mark.text:
-        return shape
-    x, y = _text_place(mark)
-    text = escape(label(mark))
-    return (
-        f'{shape}<text x="{x:.1f}" y="{y:.1f}" dominant-baseline="middle" fill="{INK}" '
-        f'stroke="{PAPER}" stroke-width="4" paint-order="stroke">{text}</text>'
-    )
-
-
-def _stroke_twice(tag: str, place: str) -> str:
-    """Return a shape twice: broad and pale, then in the colour of marks, so that it shows on any ground."""
-    return "".join(
-        f'<{tag} {place} fill="none" stroke="{colour}" stroke-width="{width:g}"/>'
-        for colour, width in ((PAPER, 2 * _LINE), (COLOUR, _LINE))
-    )
+    return ImageFont.load_default(LETTERS)

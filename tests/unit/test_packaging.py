@@ -38,8 +38,8 @@ TRAINERS = [f"trainers/{path.stem}" for path in sorted((REQUIREMENTS / "trainers
 HEAVY = {"torch", "vllm", "mamba-ssm", "ray", "selenium"}
 """What neither the core nor the checks may pull in."""
 
-EXTRAS = {"gym": {"gymnasium", "numpy"}, "stepmill": {"pandas", "polars"}}
-"""What the extras `gym` and `frames` have, for the modules of a folder alone."""
+EXTRAS = {"gym": {"gymnasium", "numpy"}, "stepmill": {"pandas", "polars"}, "looking": {"av"}}
+"""What the extras `gym`, `frames` and `video` have, for the modules of a folder alone."""
 
 LANCE = {"lance_steps.py: lance"}
 """The module that the extra `lance` is for."""
@@ -168,12 +168,9 @@ def test_no_module_imports_what_the_core_lacks() -> None:
 
 
 def test_the_core_has_nothing_of_an_extra() -> None:
-    assert {_normal(pin.name) for pin in _locked("core")} & {
-        "gymnasium",
-        "pandas",
-        "polars",
-        "pylance",
-    } == set()
+    extras = {"av", "gymnasium", "pandas", "polars", "pylance"}
+
+    assert {_normal(pin.name) for pin in _locked("core")} & extras == set()
 
 
 def test_an_import_of_what_the_checks_alone_have_is_found(tmp_path: Path) -> None:

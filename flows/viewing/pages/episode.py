@@ -11,7 +11,8 @@ from markupsafe import Markup
 from multidict import MultiDict
 
 from flows.looking.explanation import Explanation, explain
-from flows.looking.marks import marks, overlay
+from flows.looking.marks import marks
+from flows.looking.overlay import overlay
 from flows.viewing.asked import Mask, compute, match, read_asked
 from flows.viewing.page import REVIEWER, answer, place_of, show_number, show_seconds
 from flows.viewing.reviews import visible_reviews

@@ -165,6 +165,21 @@ def test_the_reasons_of_all_policies_are_added_up() -> None:
     assert whole.reasons == (("y", 4), ("x", 2))
 
 
+def test_of_each_template_the_first_of_the_failures_is_named_with_the_command_that_explains_it() -> (
+    None
+):
+    ids = [letter * 32 for letter in "dbca"]
+    one = _count("edit", "a", 1, ("x", 2)).model_copy(update={"examples": (ids[1], ids[0])})
+    other = _count("edit", "b", 1, ("x", 2)).model_copy(update={"examples": (ids[3], ids[2])})
+
+    [whole] = merge_policies([one, other])
+    lines = list(worst_lines([whole, _count("find", "all", 2)], "runs/demo"))
+
+    assert whole.examples == (ids[3], ids[1], ids[2])
+    assert lines[2].split()[-4:] == ["aaaaaaaa", "4", "×", "x"]
+    assert lines[-1] == "one explained, with its picture: `stepmill show runs/demo ID`"
+
+
 def test_what_fits_a_screen_is_shown_with_its_reason_and_the_rest_is_named() -> None:
     lost = (
         "outcome: below the threshold: reward 0.0 is below 1, `accept.min_reward`: expected 1 row"

@@ -189,7 +189,7 @@ def test_a_solved_attempt_that_the_rule_refuses_names_the_step_of_the_reason() -
 
     told = explain(_whole(_shop(write(5, 9), won=True), acceptance=refused))
 
-    assert "the rule did not accept the attempt: see seen, novelty" in told.outcome
+    assert "the attempt was not accepted, by `seen`." in told.outcome
     assert told.first_mistake == Mistake(step=1, why="seen found no ground for it: the text 'x'")
     assert [one.meaning[:4] for one in told.reasons] == ["It r", "This"]
 

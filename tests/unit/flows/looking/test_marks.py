@@ -14,8 +14,8 @@ from flows.looking.marks import (
     draw,
     label,
     marks,
-    overlay,
 )
+from flows.looking.overlay import overlay
 from schemas.episodes.action import (
     Action,
     Answer,

@@ -1,0 +1,1 @@
+"""The command line's look at single attempts."""
