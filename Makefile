@@ -70,9 +70,10 @@ $(TINY): $(wildcard tests/support/checkpoints/*.py) | $(STAMP)
 	@PYTHONPATH=tests $(BIN)/python -m support.checkpoints tiny $(@D)
 
 # Without the packages of worlds' pages the demo says so, and attempts the tasks of MiniWoB++ alone.
-demo: setup ## make a verified, replayed dataset in demo-dataset/
+demo: setup ## make a verified, replayed dataset in demo-dataset/, and its report in demo-report.html
 	@$(BIN)/stepmill sites install worlds || true
 	@$(BIN)/stepmill generate --config configs/demo.toml
+	@$(BIN)/stepmill report runs/demo --to demo-report.html
 
 test: ready ## every test but those of a real vLLM, of trainers, of applications and of kits, at its small size
 	@$(BIN)/python tests/suite.py test $(SPREAD) $(TESTS)

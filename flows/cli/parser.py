@@ -27,7 +27,7 @@ from flows.cli.flags import (
     sites_flags,
     whole_number,
 )
-from flows.cli.looking.flags import attempt_flags
+from flows.cli.looking.flags import attempt_flags, report_flags
 from flows.cli.tasks.flags import tasks_flags
 from flows.cli.worlds.flags import worlds_flags
 from flows.terminal import ExitCode, print_error, print_lines
@@ -337,6 +337,11 @@ COMMANDS: dict[str, tuple[Adder, str, str]] = {
         view_flags,
         "open a window on runs, datasets or collections: look at any attempt, and see why it failed",
         "stepmill view runs/demo",
+    ),
+    "report": (
+        report_flags,
+        "write a run's report as one page: yields, costs, and why attempts failed, with pictures",
+        "stepmill report runs/demo --to report.html",
     ),
     "diff": (
         diff_flags,

@@ -167,7 +167,8 @@ def _yield_lines(yields: Sequence[PolicyYields], *, whole: bool) -> Iterator[str
     rows = [(f"accepted {_policy_name(one)}", one.accepted[0]) for one in yields] + rows
     kinds = list(kind_cells(yields[0].accepted))[1:]
     named = sorted(
-        zip(kinds[1:], yields[0].accepted[1:], strict=True), key=lambda pair: _clearness(pair[1])
+        zip(kinds[1:], yields[0].accepted[1:], strict=True),
+        key=lambda pair: clearest_first(pair[1]),
     )
     differing = [pair for pair in named if whole or _differs(pair[1])]
     shown = differing if whole else differing[:_SHOWN]
@@ -197,7 +198,7 @@ def _differs(one: Comparison) -> bool:
     return one.difference is not None and one.difference.value != 0
 
 
-def _clearness(one: Comparison) -> tuple[float, str, str]:
+def clearest_first(one: Comparison) -> tuple[float, str, str]:
     """Return what sorts comparisons: the farther the interval from 0, the earlier."""
     found = one.difference
     names = one.site or "", one.template or ""

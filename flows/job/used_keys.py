@@ -73,6 +73,7 @@ USED_KEYS: Mapping[str, tuple[str, ...] | None] = {
     "audit": (*_BUCKET, "publish.to", "publish.private"),
     "compact": ("storage",),
     "show": (*_BUCKET, *_RULE),
+    "report": (*_BUCKET, *_RULE),
     "diff": (*_BUCKET, *_RULE),
     "stream": (*_BUCKET, "seats.max_staleness"),
     "tasks export": (*_BUCKET, *_RULE),

@@ -1,1 +1,1 @@
-"""The command line's look at single attempts."""
+"""The command line's look at single attempts, and the report of a run."""

@@ -1,11 +1,11 @@
-"""The flags by which `show` looks at single attempts.
+"""The flags by which `show` looks at single attempts, and those of `report`.
 
 Help imports this module, so it loads nothing heavy.
 """
 
 import argparse
 
-from flows.cli.flags import whole_number
+from flows.cli.flags import configuration_flags, json_flag, whole_number
 
 FILE_FLAGS = ("picture", "strip", "gif", "mp4", "html")
 """The flags that write an attempt into a file."""
@@ -33,3 +33,17 @@ def attempt_flags(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             f"--{name}", metavar="FILE", help=f"write an episode into a file: {about[name]}"
         )
+
+
+def report_flags(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of `report`."""
+    parser.add_argument("run", metavar="RUN", help="the run: a folder, file://… or s3://…")
+    parser.add_argument(
+        "--to", metavar="FILE", required=True, help="the page: FILE.html, written over"
+    )
+    parser.add_argument(
+        "--against", metavar="RUN0", help="an earlier run that this one is compared with"
+    )
+    configuration_flags(parser)
+    json_flag(parser)
+    parser.set_defaults(module="flows.cli.looking.report")

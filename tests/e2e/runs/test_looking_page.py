@@ -25,7 +25,7 @@ def folder(run_library: RunLibrary, tmp_path_factory: pytest.TempPathFactory) ->
 
 
 def test_the_page_shows_every_form() -> None:
-    assert len(COMMANDS) >= 10
+    assert len(COMMANDS) >= 12
 
 
 @pytest.mark.parametrize("line", COMMANDS)

@@ -45,6 +45,7 @@ RESTRICTED: dict[str, tuple[tuple[str, ...], str, str]] = {
     "sites check": (("sites", "check", "shop"), "storage.shard_mb=4", "tasks.seeds=[3,3]"),
     "stream": (("stream", "RUN"), "tasks.attempts=3", "seats.max_staleness=2"),
     "show": (("show", "RUN"), "tasks.attempts=3", "accept.min_reward=0.5"),
+    "report": (("report", "RUN", "--to=TO"), "tasks.attempts=3", "accept.min_reward=0.5"),
     "tasks export": (
         ("tasks", "export", "RUN", "--to=TO"),
         "tasks.include=['click-*']",
