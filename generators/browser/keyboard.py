@@ -8,45 +8,11 @@ of the W3C's UI Events; its number is the virtual-key code of Windows, which pag
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-_ALIASES = {
-    "ctrl": "Control",
-    "control": "Control",
-    "cmd": "Meta",
-    "command": "Meta",
-    "meta": "Meta",
-    "win": "Meta",
-    "alt": "Alt",
-    "option": "Alt",
-    "shift": "Shift",
-    "return": "Enter",
-    "enter": "Enter",
-    "esc": "Escape",
-    "escape": "Escape",
-    "space": " ",
-    "spacebar": " ",
-    "tab": "Tab",
-    "backspace": "Backspace",
-    "del": "Delete",
-    "delete": "Delete",
-    "insert": "Insert",
-    "home": "Home",
-    "end": "End",
-    "pageup": "PageUp",
-    "pagedown": "PageDown",
-    "up": "ArrowUp",
-    "down": "ArrowDown",
-    "left": "ArrowLeft",
-    "right": "ArrowRight",
-    "arrowup": "ArrowUp",
-    "arrowdown": "ArrowDown",
-    "arrowleft": "ArrowLeft",
-    "arrowright": "ArrowRight",
-    "capslock": "CapsLock",
-    "plus": "+",
-}
+from schemas.episodes.keys import ALIASES, split_chord, usual_name
+
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _DIGITS = ("1!", "2@", "3#", "4$", "5%", "6^", "7&", "8*", "9(", "0)")
-_NAMED = frozenset(_ALIASES.values()) | {f"F{n}" for n in range(1, 13)}
+_NAMED = frozenset(ALIASES.values()) | {f"F{n}" for n in range(1, 13)}
 
 MODIFIER_BITS = {"Alt": 1, "Control": 2, "Meta": 4, "Shift": 8}
 """The bits of held modifiers in DevTools events."""
@@ -142,24 +108,14 @@ def parse_chord(chord: str) -> list[str]:
     return [key_name(part) for part in split_chord(chord)]
 
 
-def split_chord(chord: str) -> list[str]:
-    """Return the names that a chord joins by `+`, which may itself be the last of them."""
-    if chord == "+":
-        return ["+"]
-    parts = chord.split("+")
-    return [*parts[:-2], "+"] if parts[-2:] == ["", ""] else parts
-
-
 def key_name(name: str) -> str:
     """Return the browser's name of one key.
 
     Raises:
         UnknownKey: `name` is not a key.
     """
-    if len(name) == 1:
-        return name
-    alias = _ALIASES.get(name.replace("_", "").lower(), name)
-    if alias not in _NAMED:
+    alias = usual_name(name)
+    if len(name) > 1 and alias not in _NAMED:
         raise UnknownKey(f"there is no key '{name}'")
     return alias
 

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 from typing_extensions import override
 
-from generators.browser.keyboard import UnknownKey, key_name, parse_chord, split_chord
+from generators.browser.keyboard import UnknownKey, key_name, parse_chord
 from generators.policy.dialects.protocol import InexpressibleAction, UnreadableReply
 from generators.policy.dialects.shared.arguments import ArgumentType, Scale, quote
 from generators.policy.dialects.shared.json_schema import any_of
 from schemas.base import JsonObject
+from schemas.episodes.keys import split_chord
 
 NAMED_KEYS = (
     *("Enter", "Tab", "Escape", "Backspace", "Delete", "Insert", "Home", "End"),
