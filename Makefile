@@ -7,6 +7,7 @@ ENGINE := .venv-engine/.synced
 VERIFIERS := .venv-verifiers/.synced
 TINY := models/tiny/config.json
 WIDGETS := .widgets/.synced
+RUNNERS := .scripts/.synced
 PYTEST := $(BIN)/pytest
 TRAINERS := $(patsubst requirements/trainers/%.in,%,$(wildcard requirements/trainers/*.in))
 # For two cores: much of a test's time is waiting, for a page, a disk or another process.
@@ -38,7 +39,7 @@ unexport VIRTUAL_ENV PIP_FIND_LINKS UV_FIND_LINKS
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-full ready check fmt types unit e2e bench measure prefect lock docs golden
-.PHONY: clean audit-deps engine-cpu identity mutants test-apps test-trainers test-vllm test-widgets format lint secrets imports
+.PHONY: clean audit-deps engine-cpu identity mutants test-apps test-trainers test-vllm test-widgets test-scripts format lint secrets imports
 
 # $(call gate,NAME,COMMAND) runs a gate and, where it fails, says which one stopped the work.
 define gate
@@ -144,6 +145,15 @@ test-widgets: setup $(WIDGETS) ## install kits of components, and operate each c
 
 # No package runs a script of its own, and esbuild needs none.
 $(WIDGETS): tests/widgets/package.json tests/widgets/package-lock.json tests/widgets/.npmrc
+	@mkdir -p $(@D) && cp $^ $(@D)/
+	@npm ci --ignore-scripts --prefix $(@D)
+	@touch $@
+
+test-scripts: setup $(RUNNERS) ## install Playwright's and Chrome's own programs, and run exported scripts of 50 trajectories, of STEPMILL_SCRIPTS_RUN or a run made for it
+	@$(PYTEST) tests/scripts
+
+# No package runs a script of its own, and esbuild needs none.
+$(RUNNERS): tests/scripts/package.json tests/scripts/package-lock.json tests/scripts/.npmrc
 	@mkdir -p $(@D) && cp $^ $(@D)/
 	@npm ci --ignore-scripts --prefix $(@D)
 	@touch $@

@@ -28,6 +28,7 @@ from storage.export.registry import (
     Spelling,
     StepChoice,
 )
+from storage.export.scripts.playwright import PlaywrightScripts
 from storage.export.training_rows import Grounding, Preference, TrainingRows
 from storage.export.verifiers import Verifiers
 from storage.publish.training.options import SystemPrompt
@@ -127,6 +128,7 @@ FORMATS = Registry[FormatPart](
             lambda parts: OpenEnv(pictures=parts.pictures), ("pictures",)
         ),
         FormatName.LANCE: FormatPart(_lance),
+        FormatName.PLAYWRIGHT: FormatPart(lambda _: PlaywrightScripts()),
     },
     adapt=_adapt,
 )

@@ -31,6 +31,8 @@ class FormatName(StrEnum):
     """Training traces of the OpenEnv library."""
     LANCE = "lance"
     """Steps with their pictures, to read at random."""
+    PLAYWRIGHT = "playwright"
+    """Tests of Playwright's that act as the episode did."""
 
 
 RENDERED = (
@@ -207,6 +209,18 @@ lance: steps with their pictures in Lance files, to read single ones at random
 The columns are those of the published `steps`, beside the attempt's task, template and instruction and
 whether it was accepted. `lance.file.LanceFileReader` reads a file. This format needs the extra `lance`:
 pip install 'stepmill[lance]'""",
+    FormatName.PLAYWRIGHT: """\
+playwright: an episode as a test of Playwright's, in Python and in TypeScript
+
+  <split>/test_<template>_<episode>.py       for pytest, or to run by itself
+  <split>/<template>_<episode>.spec.ts       for @playwright/test
+
+A test acts on elements by their roles and names, and ends with assertions of what the task expects. The
+environment variable BASE_URL is the address of a server in the state that the task begins in, as
+`stepmill worlds serve` gives one; CHROMIUM is the browser's program, without it Playwright's own;
+TIMEOUT_MS is how long each step may wait. Clicks on named controls are counted by what names them:
+`by_role`, `by_label`, `by_text`, `by_place`. An episode with an action that no call makes gives no test,
+and is counted.""",
 }
 """The help text of each format."""
 
