@@ -102,6 +102,25 @@ def _rephrase(parser: argparse.ArgumentParser) -> None:
     json_flag(parser)
 
 
+def _record(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "recording",
+        metavar="RECORDING",
+        help="what `playwright codegen --target=jsonl` or Chrome's Recorder (as JSON) wrote",
+    )
+    parser.add_argument(
+        "--task", metavar="FILE", required=True, help="a task file with the one task that it does"
+    )
+    parser.add_argument(
+        "--answer", metavar="TEXT", help="the answer that it ends with, where the task asks for one"
+    )
+    parser.add_argument(
+        "--to", metavar="FILE", required=True, help="where the task is written, with its reference"
+    )
+    configuration_flags(parser)
+    json_flag(parser)
+
+
 def _export(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run", metavar="RUN", help="the run: a folder, file://… or s3://…")
     parser.add_argument(
@@ -132,6 +151,11 @@ TASKS: Commands = {
         _rephrase,
         "let a model write other goals, and keep those that mean the same and give nothing away",
         "stepmill tasks rephrase tasks.jsonl --engine http://127.0.0.1:8000/v1 --to rephrased.jsonl",
+    ),
+    "record": (
+        _record,
+        "make a recording of a browser the reference of a task, if a browser can do the task by it",
+        "stepmill tasks record recording.json --task task.jsonl --config run.toml --to recorded.jsonl",
     ),
     "export": (
         _export,
