@@ -5,7 +5,6 @@ import asyncio
 import pytest
 from hub.publishing import TO, TO_BUCKET, published_to
 from hub.server import LocalHub
-from support.episodes.two_nights import make_night
 from support.runs.commands import called
 from support.runs.memory_run import (
     RULE,
@@ -14,6 +13,7 @@ from support.runs.memory_run import (
     make_run_file,
     two_versions,
 )
+from support.stores.two_nights import make_night
 
 from schemas.configuration.sections import PublishSection
 from schemas.errors import NotFound

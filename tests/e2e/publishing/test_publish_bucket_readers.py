@@ -12,8 +12,8 @@ import pytest
 from hub.publishing import BUCKET, TO_BUCKET
 from hub.server import TOKEN, LocalHub
 from source_tree import ROOT
-from support.episodes.two_nights import make_night
 from support.runs.commands import SECONDS, Said, environment, stepmill
+from support.stores.two_nights import make_night
 
 _READ = """
 import json, os, sys

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from source_tree import ROOT
-from support.episodes.two_nights import grow, judge_again, make_night, make_two_nights
 from support.runs.commands import Said, called
 from support.runs.memory_run import contents, published, two_versions
 from support.stores.copies import manifest_in, without_columns
+from support.stores.two_nights import grow, judge_again, make_night, make_two_nights
 
 from storage.publish.plan.manifest import MANIFEST
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from source_tree import ROOT
-from support.episodes.two_nights import make_two_nights
 from support.runs.commands import called
 from support.runs.memory_run import contents
+from support.stores.two_nights import make_two_nights
 
 PUBLISH = ("publish", "runs/monday", "--to", "to", "--no-prefect")
 EXPORT = ("export", "runs/monday", "--to", "to", "--format", "atif")
