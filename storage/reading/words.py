@@ -1,8 +1,9 @@
 """The words of all episodes, to be searched: goals, thoughts, answers and what pages showed.
 
 SQLite's full-text index FTS5 (https://www.sqlite.org/fts5.html), which keeps the index alone and no text. Its rows are
-pieces of episodes, as the tables have them: a piece's number says which episode it is of. Letters of scripts that do not
-part words are words of their own, so that any part of such a text is found.
+pieces of episodes, as the tables have them: a piece's number says which episode it is of. Of pages it keeps which words
+there are and not where, which halves it. Letters of scripts that do not part words are words of their own, so that any
+part of such a text is found.
 """
 
 import re
@@ -10,6 +11,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 
 from pydantic_core import from_json
 
@@ -23,6 +25,8 @@ FIELDS = ("goal", "thought", "answer", "page")
 _PIECES = 1 << 20
 """Pieces that an episode may have."""
 
+_CACHE_KB = 65_536
+
 _MAX_TEXT = 65_536
 """Characters of a piece that are searched."""
 
@@ -31,6 +35,9 @@ _UNPARTED = re.compile(
 )
 _WORD = re.compile(r"\w+")
 
+_TEXT = re.compile(r'"(?:name|text|value)":"((?:[^"\\]|\\.)+)"')
+"""A text of an element or a sight in the canonical JSON of `observations`."""
+
 _COLUMNS = {
     "steps": ("episode_id", "step", "thought", "note", "title", "result_text"),
     "observations": ("episode_id", "step", "elements", "sights"),
@@ -38,7 +45,9 @@ _COLUMNS = {
 
 _MAKE = """
 create virtual table if not exists words using fts5(
-  goal, thought, answer, page, content='', tokenize="unicode61 remove_diacritics 2");
+  goal, thought, answer, content='', tokenize="unicode61 remove_diacritics 2");
+create virtual table if not exists pages using fts5(
+  page, content='', detail=none, tokenize="unicode61 remove_diacritics 2");
 create table if not exists done (stage text primary key, batch integer not null);
 """
 
@@ -60,10 +69,11 @@ class Words:
 
     def __init__(self, path: Path) -> None:
         self._db = sqlite3.connect(path, timeout=30.0, check_same_thread=False)
+        self._lock = Lock()
         self._db.execute("pragma journal_mode = wal")
-        self._db.execute(
-            "pragma synchronous = off"
-        )  # what a crash of the machine tears is made anew
+        # What a crash of the machine tears is made anew.
+        self._db.execute("pragma synchronous = off")
+        self._db.execute(f"pragma cache_size = -{_CACHE_KB}")
         self._db.executescript(_MAKE)
 
     def close(self) -> None:
@@ -81,13 +91,18 @@ class Words:
             (one.episode * _PIECES + _stage(stage) * (_PIECES // 4) + batch % (_PIECES // 4), one)
             for one in pieces
         ]
+        rows = [
+            (row, *(_part(getattr(one, name)[:_MAX_TEXT]) for name in FIELDS))
+            for row, one in numbered
+        ]
         with self._db:
             self._db.executemany(
-                "insert into words (rowid, goal, thought, answer, page) values (?, ?, ?, ?, ?)",
-                (
-                    (row, *(_part(getattr(one, name)[:_MAX_TEXT]) for name in FIELDS))
-                    for row, one in numbered
-                ),
+                "insert into words (rowid, goal, thought, answer) values (?, ?, ?, ?)",
+                (row[:4] for row in rows if any(row[1:4])),
+            )
+            self._db.executemany(
+                "insert into pages (rowid, page) values (?, ?)",
+                ((row[0], row[4]) for row in rows if row[4]),
             )
             self._db.execute(
                 "insert into done values (?, ?) on conflict (stage) do update set batch = excluded.batch",
@@ -100,16 +115,34 @@ class Words:
         Raises:
             BadConfig: it has no word.
         """
-        query = _query(text)
-        if query is None:
+        terms = [_WORD.findall(_part(given)) for given in text.split()]
+        terms = [term for term in terms if term]
+        if not terms:
             raise BadConfig(f"'{text[:80]}': expected a word to look for")
-        if set(fields) != set(FIELDS):
-            query = f"{{{' '.join(fields)}}} : ({query})"
-        rows = self._db.execute(
-            f"select distinct rowid / {_PIECES} from words where words match ? order by 1",  # noqa: S608
-            (query,),
-        )
-        return [int(row[0]) for row in rows]
+        begun = "" if _UNPARTED.fullmatch(terms[-1][-1]) else " *"
+        found: set[int] | None = None
+        for place, term in enumerate(terms):
+            more = self._find(term, fields, begun if place == len(terms) - 1 else "")
+            found = more if found is None else found & more
+        return sorted(found or ())
+
+    def _find(self, term: Sequence[str], fields: Sequence[str], begun: str) -> set[int]:
+        """Return the episodes with a word, or with several that stand together; `begun` says that the last may go on."""
+        named = [name for name in fields if name != "page"]
+        asked = []
+        if named:
+            asked.append(("words", f'{{{" ".join(named)}}} : "{" ".join(term)}"{begun}'))
+        if "page" in fields:  # without places, all of them are looked for
+            asked.append(("pages", " AND ".join(f'"{word}"' for word in term) + begun))
+        found = set[int]()
+        with self._lock:
+            for table, query in asked:
+                rows = self._db.execute(
+                    f"select distinct rowid / {_PIECES} from {table} where {table} match ?",  # noqa: S608 - names of ours
+                    (query,),
+                )
+                found.update(row[0] for row in rows)
+        return found
 
 
 def _stage(name: str) -> int:
@@ -118,20 +151,6 @@ def _stage(name: str) -> int:
 
 def _part(text: str) -> str:
     return _UNPARTED.sub(r" \1 ", text)
-
-
-def _query(text: str) -> str | None:
-    """Return FTS5's query for all words of a text; None without a word."""
-    parts = []
-    for given in text.split():
-        tokens = _WORD.findall(_part(given))
-        if tokens:
-            parts.append('"' + " ".join(tokens) + '"')
-    if not parts:
-        return None
-    last = _WORD.findall(_part(text))[-1]
-    begun = "" if _UNPARTED.fullmatch(last) else " *"
-    return " AND ".join([*parts[:-1], parts[-1] + begun])
 
 
 def text_batches(files: RowFiles, table: str, numbers: dict[str, int]) -> Iterator[list[Piece]]:
@@ -168,18 +187,16 @@ def _of_pages(number: int, rows: Sequence[Row]) -> Piece:
     texts: dict[str, None] = {}
     for row in rows:
         for name in ("elements", "sights"):
-            texts |= dict.fromkeys(_texts(row.get(name) or "[]"))
-    return Piece(number, page="\n".join(texts))
+            texts |= dict.fromkeys(_TEXT.findall(row.get(name) or ""))
+    return Piece(number, page="\n".join(map(_unescaped_text, texts)))
 
 
-def _texts(told: str) -> Iterator[str]:
-    """Yield the texts of the elements or sights in a column; none of one that is torn, which an audit names."""
+def _unescaped_text(text: str) -> str:
+    """Return the text that JSON writes so; one that is torn, which an audit names, as it stands."""
+    if "\\" not in text:
+        return text
     try:
-        listed = from_json(told)
+        found = from_json(f'"{text}"')
     except ValueError:
-        return
-    for one in listed if isinstance(listed, list) else ():
-        for key in ("name", "text", "value"):
-            text = one.get(key) if isinstance(one, dict) else None
-            if isinstance(text, str) and text:
-                yield text
+        return text
+    return str(found)
