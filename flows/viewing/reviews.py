@@ -1,9 +1,10 @@
 """The reviews of a place: those that a reviewer may see, and where new ones go.
 
-A run takes its reviews itself. A dataset is not changed: its reviews go to a file of the user's, which
-`stepmill review RUN --import FILE` puts into the run.
+A run takes its reviews itself. A dataset is not changed, and some runs may only be read: their reviews go to a file of
+the user's, which `stepmill review RUN --import FILE` puts into the run.
 """
 
+import asyncio
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,7 +15,7 @@ from flows.reviewing.blind import visible_to
 from flows.reviewing.review_file import read_review_file, review_lines
 from flows.viewing.shown import Shown
 from schemas.errors import Unwritable
-from schemas.verdicts.review import Review, standing_reviews
+from schemas.verdicts.review import Review, identify, standing_reviews
 from storage.lake.reviews import add_reviews, read_reviews
 
 
@@ -34,14 +35,16 @@ async def all_reviews(place: Shown) -> list[Review]:
         BadReview: the file holds what is no review.
     """
     opened = place.lookup.opened
-    if not opened.is_run:
-        path = review_file(opened.run_id, os.environ)
-        return read_review_file(path) if path.exists() else []
-    stored = await open_stored_run(place.address, Sources(), os.environ)
-    try:
-        return await read_reviews(stored.lake)
-    finally:
-        await stored.lake.close()
+    path = review_file(opened.run_id, os.environ)
+    found = await asyncio.to_thread(read_review_file, path) if path.exists() else []
+    if opened.is_run:
+        stored = await open_stored_run(place.address, Sources(), os.environ)
+        try:
+            found += await read_reviews(stored.lake)
+        finally:
+            await stored.lake.close()
+    unique = {one.review_id: one for one in map(identify, found)}
+    return sorted(unique.values(), key=lambda one: one.at)
 
 
 async def visible_reviews(place: Shown, reviewer: str) -> dict[str, list[Review]]:
@@ -54,7 +57,7 @@ async def visible_reviews(place: Shown, reviewer: str) -> dict[str, list[Review]
 
 
 async def save_reviews(place: Shown, reviews: Sequence[Review]) -> None:
-    """Give reviews to the place, or to its file.
+    """Give reviews to the place, or to its file where it may only be read.
 
     Raises:
         NotFound: the episode is not there.
@@ -66,10 +69,17 @@ async def save_reviews(place: Shown, reviews: Sequence[Review]) -> None:
         stored = await open_stored_run(place.address, Sources(), os.environ)
         try:
             await add_reviews(stored.lake, list(reviews))
+        except Unwritable:
+            await asyncio.to_thread(_append, review_file(opened.run_id, os.environ), reviews)
         finally:
             await stored.lake.close()
+        place.look_again()
         return
-    path = review_file(opened.run_id, os.environ)
+    await asyncio.to_thread(_append, review_file(opened.run_id, os.environ), reviews)
+
+
+def _append(path: Path, reviews: Sequence[Review]) -> None:
+    """Add reviews to a file; each is on the disk when this returns."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with path.open("a", encoding="utf-8") as file:

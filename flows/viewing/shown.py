@@ -64,6 +64,10 @@ class Shown:
         if not self._new.is_whole:
             self._making = asyncio.create_task(self._make())
 
+    def look_again(self) -> None:
+        """Ask at the next page whether the place has changed: it has."""
+        self._looked = float("-inf")
+
     async def close(self) -> None:
         """Let the process that makes the look-up end; what it has made stays."""
         if self._making is not None:

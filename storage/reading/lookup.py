@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -24,6 +25,7 @@ from schemas.errors import Unwritable
 from storage.reading.heads import HEADS, heads_of
 from storage.reading.opened import Opened
 from storage.reading.places import PLACES, Places, places_of
+from storage.reading.row_files import read_errors
 from storage.reading.words import Piece, Words, text_batches
 
 PLACES_FILE, WORDS_FILE, WHOLE = "places.arrow", "words.sqlite", "whole"
@@ -31,6 +33,8 @@ PLACES_FILE, WORDS_FILE, WHOLE = "places.arrow", "words.sqlite", "whole"
 
 _TEXTS = ("steps", "observations")
 _PIECE_ROWS = 2_000
+
+T = TypeVar("T")
 
 Progress = Callable[[float], None]
 """Is told the share that is done, 0-1."""
@@ -121,7 +125,7 @@ def _make(opened: Opened, folder: Path, progress: Progress) -> None:
     if not judged.exists():
         _write(judged, places_of(opened, judging=True), PLACES)
     if not heads.exists():
-        _write(heads, heads_of(opened), HEADS, by="started")
+        _write(heads, _read_from(opened, heads_of(opened)), HEADS, by="started")
     progress(0.05)
     if not places.exists():
         _write(places, places_of(opened, judging=False), PLACES)
@@ -140,7 +144,7 @@ def _make(opened: Opened, folder: Path, progress: Progress) -> None:
         for table in _TEXTS:
             done = words.done(table)
             for batch, pieces in enumerate(
-                text_batches(opened.files.get(table, ()), table, numbers)
+                _read_from(opened, text_batches(opened.files.get(table, ()), table, numbers))
             ):
                 if batch >= done:
                     words.add(table, batch, pieces)
@@ -149,6 +153,12 @@ def _make(opened: Opened, folder: Path, progress: Progress) -> None:
     finally:
         words.close()
     progress(1.0)
+
+
+def _read_from(opened: Opened, found: Iterator[T]) -> Iterator[T]:
+    """Yield what is found in the place's files, whose errors are told in our words; the cache's own are not among them."""
+    with read_errors(opened.address):
+        yield from found
 
 
 def _judged_files(opened: Opened, folder: Path) -> tuple[Path, Path]:

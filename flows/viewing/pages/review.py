@@ -54,6 +54,7 @@ async def show(request: web.Request) -> web.Response:
     rows = pa.array([place.lookup.numbers[id_] for id_ in queue[:_LISTED]], pa.int64())
     listed: list[dict[str, Any]] = heads.take(rows).select(_COLUMNS).to_pylist()
     opened = place.lookup.opened
+    file = review_file(opened.run_id, os.environ)
     given = {
         "orders": [{"name": one.value, "words": _WORDS[one]} for one in QueueOrder],
         "order": order.value,
@@ -63,7 +64,7 @@ async def show(request: web.Request) -> web.Response:
         "reviewer": reviewer,
         "mine": sum(one.reviewer == reviewer and one.decision is not Decision.MARK for one in said),
         "agreements": agreements(standing_reviews(said)),
-        "file": "" if opened.is_run else str(review_file(opened.run_id, os.environ)),
+        "file": str(file) if not opened.is_run or file.exists() else "",
     }
     return answer(request, "review.html", given, tab="review", title="Review")
 
