@@ -100,6 +100,10 @@ USED_KEYS: Mapping[str, tuple[str, ...] | None] = {
         "limits.stuck_steps",
         "accept.min_reward",
     ),
+    "tasks record": (
+        *("run.seed", "sites", "tasks.source", "browser.processes", *_PICTURES),
+        *("limits.steps", "limits.seconds", "accept.min_reward"),
+    ),
     "sites check": ("run.seed", "sites", "tasks", *_PICTURES, *_ACTING, "limits"),
     "engine serve": (*_SERVED, "engine.wedged_seconds", *_LARGEST, *_WORDS),
     "engine plan": (*_LARGEST, *_ACTING),

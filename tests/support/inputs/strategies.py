@@ -132,6 +132,10 @@ def _bounds(markers: tuple[object, ...]) -> Mapping[str, Any]:
                 found["accepted"] = accepted
             case Width(arrow=arrow):
                 found["width"] = arrow
+            case _ if getattr(
+                marker, "pattern", None
+            ):  # of pydantic's own kind, which has no name to import
+                found["pattern"] = getattr(marker, "pattern", "")
             case _:
                 pass
     return found
@@ -143,6 +147,8 @@ def _plain(kind: object, bounds: Mapping[str, Any]) -> SearchStrategy[Any]:
         made = _integers(**bounds)
     elif kind is float:
         made = _floats(**bounds)
+    elif kind is str and "pattern" in bounds:
+        made = st.from_regex(bounds["pattern"], fullmatch=True)
     elif kind is str:
         made = pointers if "accepted" in bounds else texts
         made = made.filter(lambda text: len(text) >= bounds.get("shortest", 0))
@@ -278,11 +284,11 @@ def records(kind: type[R]) -> SearchStrategy[R]:
 
 
 def _made(kind: type[R], values: Mapping[str, object]) -> R | None:
-    """Return the record, or None where a rule that spans fields refuses the combination."""
+    """Return the record, or None where a rule of its own, as one that spans fields, refuses the values."""
     try:
         return kind(**values)
     except ValidationError as error:
-        if any(problem["loc"] for problem in error.errors()):
+        if any(problem["loc"] and problem["type"] != "value_error" for problem in error.errors()):
             raise
         return None
 

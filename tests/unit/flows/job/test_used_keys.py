@@ -64,6 +64,11 @@ RESTRICTED: dict[str, tuple[tuple[str, ...], str, str]] = {
         "tasks.unit_size=2",
         "limits.steps=3",
     ),
+    "tasks record": (
+        ("tasks", "record", "RECORDING", "--task=TASK", "--to=TO"),
+        "tasks.attempts=3",
+        "limits.steps=3",
+    ),
     "engine serve": (
         ("engine", "serve"),
         "engine.requests=3",
@@ -84,12 +89,13 @@ LACKING = (
     "verify",
     "tasks show",
     "tasks check",
+    "tasks record",
     "sites check",
     "engine serve",
     "doctor",
     "withdraw",
 )
-"""Commands that lack a browser, a vLLM or an episode of that id here."""
+"""Commands that lack a browser, a vLLM, a file or an episode of that id here."""
 
 
 @pytest.fixture
