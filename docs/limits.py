@@ -57,6 +57,20 @@ def _slowest_first_row(result: Result) -> float | None:
     return max(result.get("first_row_seconds", {}).values(), default=None)
 
 
+def _slowest(ending: str) -> Get:
+    """Return what gets the largest of the figures whose names end so."""
+
+    def get(result: Result) -> float | None:
+        found = [
+            value
+            for name, value in result.items()
+            if name.endswith(ending) and not name.startswith("max_")
+        ]
+        return max(found, default=None)
+
+    return get
+
+
 def _largest_share(result: Result) -> float | None:
     return max(result.get("share_of_pictures", {}).values(), default=None)
 
@@ -149,6 +163,12 @@ LINES = (
     Line("diff", "comparing two datasets of 100,000 `steps` each, no file of which is the same", "s",
          _key("seconds"), "max_seconds"),
     Line("diff", "the memory of it", "MB", _key("peak_mb"), "max_peak_mb"),
+    Line("window", "reading a dataset of 100,000 attempts and a million steps for the window, words and all", "s",
+         _key("lookup_seconds"), "max_lookup_seconds"),
+    Line("window", "from the command to the first page", "s", _key("start_seconds"), "max_start_seconds"),
+    Line("window", "the slowest kind of page, in the median", "ms", _slowest("_p50_ms"), "max_median_ms"),
+    Line("window", "the slowest kind of page, at the 95th percentile", "ms", _slowest("_p95_ms"), "max_p95_ms"),
+    Line("window", "the memory of the window", "MB", _key("window_mb"), "max_window_mb"),
     Line("reading", "first row of a published `steps`, the slower of Hub and bucket on loopback",
          "s", _slowest_first_row, "max_seconds"),
     Line("reading", "bytes of pictures read with columns without pictures, the worst reader", "%",

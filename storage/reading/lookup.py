@@ -33,6 +33,9 @@ PLACES_FILE, WORDS_FILE, WHOLE = "places.arrow", "words.sqlite", "whole"
 
 _TEXTS = ("steps", "observations")
 _PIECE_ROWS = 2_000
+_BATCH_ROWS = 512
+_BATCHES = 32
+"""Batches of rows whose words are added together."""
 
 T = TypeVar("T")
 
@@ -142,13 +145,8 @@ def _make(opened: Opened, folder: Path, progress: Progress) -> None:
         rows = max(1, 2 * ((pc.sum(known["n_steps"]).as_py() or 0) + known.num_rows))
         seen = 0
         for table in _TEXTS:
-            done = words.done(table)
-            for batch, pieces in enumerate(
-                _read_from(opened, text_batches(opened.files.get(table, ()), table, numbers))
-            ):
-                if batch >= done:
-                    words.add(table, batch, pieces)
-                seen += 512
+            for _ in _add_texts(words, opened, table, numbers):
+                seen += _BATCH_ROWS
                 progress(0.1 + 0.9 * min(1.0, seen / rows))
     finally:
         words.close()
@@ -168,6 +166,22 @@ def _judged_files(opened: Opened, folder: Path) -> tuple[Path, Path]:
     return heads, judged
 
 
+def _add_texts(words: Words, opened: Opened, table: str, numbers: dict[str, int]) -> Iterator[None]:
+    """Add the words of a table's rows that are not in yet; yield after each batch of rows."""
+    done = words.done(table)
+    waiting: list[tuple[int, list[Piece]]] = []
+    found = text_batches(opened.files.get(table, ()), table, numbers)
+    for batch, pieces in enumerate(_read_from(opened, found)):
+        if batch >= done:
+            waiting.append((batch, pieces))
+        if len(waiting) == _BATCHES:
+            words.add(table, waiting)
+            waiting = []
+        yield
+    if waiting:
+        words.add(table, waiting)
+
+
 def _add_heads(words: Words, heads: pa.Table) -> None:
     done = words.done("heads")
     for batch, start in enumerate(range(0, heads.num_rows, _PIECE_ROWS)):
@@ -179,7 +193,7 @@ def _add_heads(words: Words, heads: pa.Table) -> None:
             Piece(start + at, goal=goal or "", answer=answer or "")
             for at, (goal, answer) in enumerate(texts)
         ]
-        words.add("heads", batch, pieces)
+        words.add("heads", [(batch, pieces)])
 
 
 def _write(

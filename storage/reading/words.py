@@ -8,7 +8,7 @@ part of such a text is found.
 
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -26,6 +26,8 @@ _PIECES = 1 << 20
 """Pieces that an episode may have."""
 
 _CACHE_KB = 65_536
+_HASH_BYTES = 1 << 25
+"""What is indexed in memory before it becomes a part of the index on the disk."""
 
 _MAX_TEXT = 65_536
 """Characters of a piece that are searched."""
@@ -75,6 +77,11 @@ class Words:
         self._db.execute("pragma synchronous = off")
         self._db.execute(f"pragma cache_size = -{_CACHE_KB}")
         self._db.executescript(_MAKE)
+        for table in ("words", "pages"):  # few large parts, which are merged seldom
+            self._db.execute(
+                f"insert into {table}({table}, rank) values ('hashsize', {_HASH_BYTES})"  # noqa: S608 - names of ours
+            )
+        self._db.commit()
 
     def close(self) -> None:
         """Close the file."""
@@ -85,10 +92,11 @@ class Words:
         found = self._db.execute("select batch from done where stage = ?", (stage,)).fetchone()
         return 0 if found is None else int(found[0])
 
-    def add(self, stage: str, batch: int, pieces: Iterable[Piece]) -> None:
-        """Add the pieces of a batch, whose number counts from 0 in its stage; all of it or nothing is in."""
+    def add(self, stage: str, batches: Sequence[tuple[int, Sequence[Piece]]]) -> None:
+        """Add the pieces of some batches, whose numbers count from 0 in their stage; all of it or nothing is in."""
         numbered = [
             (one.episode * _PIECES + _stage(stage) * (_PIECES // 4) + batch % (_PIECES // 4), one)
+            for batch, pieces in batches
             for one in pieces
         ]
         rows = [
@@ -106,7 +114,7 @@ class Words:
             )
             self._db.execute(
                 "insert into done values (?, ?) on conflict (stage) do update set batch = excluded.batch",
-                (stage, batch + 1),
+                (stage, batches[-1][0] + 1),
             )
 
     def find(self, text: str, fields: Sequence[str] = FIELDS) -> list[int]:

@@ -120,8 +120,8 @@ def _cut(*_given: object, **_named: object) -> object:
 
 def test_a_batch_that_is_in_is_not_in_twice(tmp_path: Path) -> None:
     words = Words(tmp_path / "words")
-    words.add("steps", 0, [Piece(1, thought="I open the drawer")])
-    words.add("steps", 1, [Piece(1, thought="I close it"), Piece(2, thought="I open it")])
+    words.add("steps", [(0, [Piece(1, thought="I open the drawer")])])
+    words.add("steps", [(1, [Piece(1, thought="I close it"), Piece(2, thought="I open it")])])
 
     assert words.done("steps") == 2
     assert words.find("open") == [1, 2]
@@ -133,7 +133,7 @@ def test_a_batch_that_is_in_is_not_in_twice(tmp_path: Path) -> None:
 @pytest.mark.parametrize("part", ["設定", "定を", "を開"])
 def test_any_part_of_a_text_without_gaps_is_found(tmp_path: Path, part: str) -> None:
     words = Words(tmp_path / "words")
-    words.add("heads", 0, [Piece(7, goal="設定を開く"), Piece(8, goal="開く")])
+    words.add("heads", [(0, [Piece(7, goal="設定を開く"), Piece(8, goal="開く")])])
 
     assert words.find(part) == [7]
     words.close()
@@ -142,7 +142,7 @@ def test_any_part_of_a_text_without_gaps_is_found(tmp_path: Path, part: str) -> 
 @pytest.mark.parametrize("text", ['"', "a OR b", "goal:x", "x*", "(", "NEAR(a b)", "-a", "^a", "'"])
 def test_a_search_is_words_and_never_a_language(tmp_path: Path, text: str) -> None:
     words = Words(tmp_path / "words")
-    words.add("heads", 0, [Piece(1, goal="b")])
+    words.add("heads", [(0, [Piece(1, goal="b")])])
     try:
         assert words.find(text) == []
     except BadConfig:
