@@ -1,7 +1,10 @@
 """The commands of docs/looking.md run as they stand there, on a run at `runs/demo`; the id alone is that of this run."""
 
+import os
 import re
 import shlex
+import signal
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -16,11 +19,16 @@ ID = "3f2a9c0d"
 COMMANDS = re.findall(r"^stepmill (.+)$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
 
 
+WINDOWS = [line for line in COMMANDS if line.startswith("view runs")]
+"""Those that go on until they are interrupted."""
+
+
 @pytest.fixture(scope="module")
 def folder(run_library: RunLibrary, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("page")
     run_library.copy(Kept.PAIRS, folder / "runs")
     (folder / "runs" / "run").rename(folder / "runs" / "demo")
+    (folder / "runs" / "dataset").rename(folder / "demo-dataset")
     return folder
 
 
@@ -28,7 +36,20 @@ def test_the_page_shows_every_form() -> None:
     assert len(COMMANDS) >= 12
 
 
-@pytest.mark.parametrize("line", COMMANDS)
+@pytest.mark.parametrize("line", WINDOWS)
+def test_a_window_of_the_page_opens_and_closes(line: str, folder: Path, tmp_path: Path) -> None:
+    command = [str(ROOT / ".venv" / "bin" / "stepmill"), *shlex.split(line, comments=True)]
+    environ = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
+    with subprocess.Popen(command, cwd=folder, env=environ, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        address = process.stdout.readline().decode()
+        process.send_signal(signal.SIGINT)
+
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?enter=\S{32,}\n", address)
+    assert process.returncode == 0
+
+
+@pytest.mark.parametrize("line", [line for line in COMMANDS if line not in WINDOWS])
 def test_a_command_of_the_page_does_what_it_says(
     line: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
