@@ -14,6 +14,7 @@ from flows.job.stored_run import open_stored_run
 from flows.reviewing.blind import visible_to
 from flows.reviewing.review_file import read_review_file, review_lines
 from flows.viewing.shown import Shown
+from generators.data_folder import data_folder
 from schemas.errors import Unwritable
 from schemas.verdicts.review import Review, identify, standing_reviews
 from storage.lake.reviews import add_reviews, read_reviews
@@ -21,10 +22,7 @@ from storage.lake.reviews import add_reviews, read_reviews
 
 def review_file(run_id: str, environ: Mapping[str, str]) -> Path:
     """Return the file of the reviews of a run's published episodes."""
-    home = environ.get("XDG_DATA_HOME") or str(
-        Path(environ.get("HOME") or "~").expanduser() / ".local/share"
-    )
-    return Path(home) / "stepmill" / "reviews" / f"{run_id}.jsonl"
+    return data_folder(environ).parent / "reviews" / f"{run_id}.jsonl"
 
 
 async def all_reviews(place: Shown) -> list[Review]:

@@ -4,7 +4,6 @@ import asyncio
 import logging
 import os
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
 from flows.viewing.opening import open_for_view
@@ -81,7 +80,6 @@ class Shown:
         self.share = 0.0
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "flows.viewing.build", self.address),
-            env=_environment(),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
@@ -102,8 +100,3 @@ class Shown:
 
 async def _read_all(stream: asyncio.StreamReader | None) -> str:
     return "" if stream is None else (await stream.read()).decode(errors="replace")
-
-
-def _environment() -> Mapping[str, str]:
-    """Return the environment of the process: that of the window, which opens the same place."""
-    return dict(os.environ)

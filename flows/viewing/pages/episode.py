@@ -90,11 +90,12 @@ def _facts(place: Shown, at: int, first: int) -> Mapping[str, Any]:
     same = lookup.heads.filter(compute.equal(lookup.heads["task"], head["task"]))
     others: list[dict[str, Any]] = same.select(_OTHERS).to_pylist()
     others.sort(key=lambda one: (one["policy"], one["attempt"]))
+    verdicts = lookup.places.verdicts(head["id"], head["unit"])
     found: dict[str, Any] = {
         "head": head,
         "opened": lookup.opened,
         "others": others if len(others) > 1 else [],
-        "verdicts": [_verdict(one) for one in lookup.places.verdicts(head["id"], head["unit"])],
+        "verdicts": [_verdict(one) for one in verdicts],
         "first": first,
         "steps": [],
         "task": None,
@@ -107,7 +108,7 @@ def _facts(place: Shown, at: int, first: int) -> Mapping[str, Any]:
         return found
     acceptance = Acceptance.model_validate_json(head["acceptance"])
     full = lookup.places.full(head["id"], head["unit"], acceptance)
-    told = explain(full, lookup.places.verdicts(head["id"], head["unit"]))
+    told = explain(full, verdicts)
     return {**found, **_explanation(told), **_of_episode(full, first)}
 
 
